@@ -1,0 +1,1 @@
+//! Runs a plan against a Kubernetes API.

@@ -1,0 +1,1 @@
+//! Renderers, filters, transformers and the pipeline that runs them.

@@ -1,0 +1,1 @@
+//! Go text/template with Sprig and Helm functions.

@@ -1,0 +1,1 @@
+//! Daemon, proxy and ingress for compiled pods.

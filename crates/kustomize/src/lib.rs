@@ -1,0 +1,1 @@
+//! Kustomizations rendered to objects.

@@ -1,0 +1,1 @@
+//! The namespace tree, templates and propagation.

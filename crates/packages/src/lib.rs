@@ -1,0 +1,1 @@
+//! Package repositories, versions, dependency resolution, operator.

@@ -1,0 +1,1 @@
+//! What must change so that the cluster matches what is declared.

@@ -1,0 +1,1 @@
+//! HCL Podfiles rendered to objects.

@@ -1,0 +1,1 @@
+//! pod.yaml: preprocessor, compiler and Pod API runtime.

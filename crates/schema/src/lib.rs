@@ -1,0 +1,1 @@
+//! What the Kubernetes types look like, and the merges that follow from it.
