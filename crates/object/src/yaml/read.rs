@@ -181,7 +181,6 @@ struct Reader<'t, T: Tree> {
     parser: Parser<&'t [u8]>,
     options: ReadOptions,
     anchors: HashMap<String, Anchor<T>>,
-    depth: usize,
     /// Weight of everything read so far in this document, for the cost of anchors.
     weight: usize,
     alias_weight: usize,
@@ -204,7 +203,6 @@ impl<'t, T: Tree> Reader<'t, T> {
             parser,
             options,
             anchors: HashMap::new(),
-            depth: 0,
             weight: 0,
             alias_weight: 0,
             document_line: 1,
@@ -240,24 +238,91 @@ impl<'t, T: Tree> Reader<'t, T> {
         Ok(None)
     }
 
-    fn tree(&mut self, data: EventData, at: At) -> Result<T, YamlError> {
-        let before = self.weight;
-        self.weight += 32;
-        let (tree, anchor) = match data {
-            EventData::Scalar { anchor, tag, value, plain_implicit, style, .. } => {
-                self.weight += value.len();
-                let plain = style == ScalarStyle::Plain && plain_implicit;
-                (scalar(value, tag.as_deref(), plain, at)?, anchor)
+    /// Builds one tree. Open collections are kept on a stack of our own, so that nesting costs no thread stack.
+    fn tree(&mut self, mut data: EventData, mut at: At) -> Result<T, YamlError> {
+        let mut open: Vec<Open<T>> = Vec::new();
+        loop {
+            let before = self.weight;
+            self.weight += 32;
+            let mut complete = match data {
+                EventData::SequenceStart { anchor, .. } => {
+                    self.check_depth(open.len(), at)?;
+                    open.push(Open { parts: Parts::Sequence(Vec::new()), at, anchor, weight_before: before });
+                    None
+                }
+                EventData::MappingStart { anchor, .. } => {
+                    self.check_depth(open.len(), at)?;
+                    open.push(Open { parts: Parts::mapping(), at, anchor, weight_before: before });
+                    None
+                }
+                EventData::SequenceEnd | EventData::MappingEnd => match open.pop() {
+                    Some(ended) => Some(self.close(ended)?),
+                    None => return Err(YamlError::new("unexpected end of a collection", at)),
+                },
+                EventData::Scalar { anchor, tag, value, plain_implicit, style, .. } => {
+                    self.weight += value.len();
+                    let plain = style == ScalarStyle::Plain && plain_implicit;
+                    match open.last_mut() {
+                        Some(Open { parts: Parts::Mapping { key: key @ Pending::Key, .. }, .. }) => {
+                            if plain && value == "<<" {
+                                *key = Pending::Merge;
+                            } else {
+                                if let Some(name) = anchor {
+                                    let tree = scalar(value.clone(), tag.as_deref(), plain, at)?;
+                                    self.anchors.insert(name, Anchor { tree, weight: 32 + value.len() });
+                                }
+                                *key = Pending::Value(key_text(value, plain, self.options.boolean_keys), at);
+                            }
+                            None
+                        }
+                        _ => {
+                            let tree: T = scalar(value, tag.as_deref(), plain, at)?;
+                            self.remember(anchor, &tree, before);
+                            Some(tree)
+                        }
+                    }
+                }
+                EventData::Alias { anchor } => {
+                    let tree = self.alias(&anchor, at)?;
+                    if let Some(Open { parts: Parts::Mapping { key: key @ Pending::Key, .. }, .. }) =
+                        open.last_mut()
+                    {
+                        *key = Pending::Value(tree.as_key().ok_or_else(|| key_error(at))?, at);
+                        None
+                    } else {
+                        Some(tree)
+                    }
+                }
+                other => return Err(YamlError::new(format!("unexpected {other:?}"), at)),
+            };
+            if let Some(tree) = complete.take() {
+                match open.last_mut() {
+                    None => return Ok(tree),
+                    Some(parent) => parent.parts.add(tree, at, self.options.duplicate_keys)?,
+                }
             }
-            EventData::SequenceStart { anchor, .. } => (self.sequence(at)?, anchor),
-            EventData::MappingStart { anchor, .. } => (self.mapping(at)?, anchor),
-            EventData::Alias { anchor } => return self.alias(&anchor, at),
-            other => return Err(YamlError::new(format!("unexpected {other:?}"), at)),
-        };
-        if let Some(name) = anchor {
-            self.anchors.insert(name, Anchor { tree: tree.clone(), weight: self.weight - before });
+            (data, at) = self.event()?;
         }
+    }
+
+    fn close(&mut self, ended: Open<T>) -> Result<T, YamlError> {
+        let tree = match ended.parts {
+            Parts::Sequence(items) => T::sequence(items, ended.at),
+            Parts::Mapping { mut mapping, merges, .. } => {
+                for (merged, merged_at) in merges {
+                    merge_into::<T>(&mut mapping, &merged, merged_at)?;
+                }
+                T::mapping(mapping, ended.at)
+            }
+        };
+        self.remember(ended.anchor, &tree, ended.weight_before);
         Ok(tree)
+    }
+
+    fn remember(&mut self, anchor: Option<String>, tree: &T, weight_before: usize) {
+        if let Some(name) = anchor {
+            self.anchors.insert(name, Anchor { tree: tree.clone(), weight: self.weight - weight_before });
+        }
     }
 
     fn alias(&mut self, name: &str, at: At) -> Result<T, YamlError> {
@@ -272,93 +337,82 @@ impl<'t, T: Tree> Reader<'t, T> {
         Ok(anchor.tree.clone())
     }
 
-    fn deeper(&mut self, at: At) -> Result<(), YamlError> {
-        self.depth += 1;
-        if self.depth > self.options.limits.depth {
-            self.finished = true;
-            return Err(YamlError::new(
-                format!("nested deeper than {} levels", self.options.limits.depth),
-                at,
-            ));
+    fn check_depth(&mut self, depth: usize, at: At) -> Result<(), YamlError> {
+        if depth < self.options.limits.depth {
+            return Ok(());
         }
-        Ok(())
+        self.finished = true;
+        Err(YamlError::new(format!("nested deeper than {} levels", self.options.limits.depth), at))
+    }
+}
+
+/// A list or mapping whose end was not seen yet.
+struct Open<T: Tree> {
+    parts: Parts<T>,
+    at: At,
+    anchor: Option<String>,
+    weight_before: usize,
+}
+
+enum Parts<T: Tree> {
+    Sequence(Vec<T>),
+    Mapping { mapping: T::Mapping, merges: Vec<(T, At)>, key: Pending },
+}
+
+/// What the next node of a mapping is.
+enum Pending {
+    Key,
+    Value(String, At),
+    Merge,
+}
+
+impl<T: Tree> Parts<T> {
+    fn mapping() -> Self {
+        Self::Mapping { mapping: T::Mapping::default(), merges: Vec::new(), key: Pending::Key }
     }
 
-    fn sequence(&mut self, at: At) -> Result<T, YamlError> {
-        self.deeper(at)?;
-        let mut items = Vec::new();
-        loop {
-            match self.event()? {
-                (EventData::SequenceEnd, _) => break,
-                (data, item_at) => items.push(self.tree(data, item_at)?),
+    fn add(&mut self, tree: T, at: At, duplicates: DuplicateKeys) -> Result<(), YamlError> {
+        let (mapping, merges, key) = match self {
+            Self::Sequence(items) => {
+                items.push(tree);
+                return Ok(());
             }
-        }
-        self.depth -= 1;
-        Ok(T::sequence(items, at))
-    }
-
-    fn mapping(&mut self, at: At) -> Result<T, YamlError> {
-        self.deeper(at)?;
-        let mut mapping = T::Mapping::default();
-        let mut merges = Vec::new();
-        loop {
-            let (key, key_at) = match self.event()? {
-                (EventData::MappingEnd, _) => break,
-                (EventData::Scalar { value, tag, plain_implicit, style, anchor, .. }, key_at) => {
-                    self.weight += 32 + value.len();
-                    let plain = style == ScalarStyle::Plain && plain_implicit;
-                    if plain && value == "<<" {
-                        let (data, value_at) = self.event()?;
-                        merges.push((self.tree(data, value_at)?, value_at));
-                        continue;
+            Self::Mapping { mapping, merges, key } => (mapping, merges, key),
+        };
+        match std::mem::replace(key, Pending::Key) {
+            // A collection ended where a key was expected: `{a: b}: c` or an unrendered `{{ … }}`.
+            Pending::Key => Err(key_error(at)),
+            Pending::Merge => {
+                merges.push((tree, at));
+                Ok(())
+            }
+            Pending::Value(key, key_at) => match duplicates {
+                DuplicateKeys::Refuse => match T::insert(mapping, key, key_at, tree) {
+                    Ok(()) => Ok(()),
+                    Err((key, _)) => {
+                        Err(YamlError::new(format!("key `{key}` occurs twice in this mapping"), key_at))
                     }
-                    if let Some(name) = anchor {
-                        let tree = scalar(value.clone(), tag.as_deref(), plain, key_at)?;
-                        self.anchors.insert(name, Anchor { tree, weight: 32 + value.len() });
-                    }
-                    (self.key(value, plain), key_at)
-                }
-                (EventData::Alias { anchor }, key_at) => {
-                    let tree = self.alias(&anchor, key_at)?;
-                    (tree.as_key().ok_or_else(|| key_error(key_at))?, key_at)
-                }
-                (_, key_at) => return Err(key_error(key_at)),
-            };
-            let (data, value_at) = self.event()?;
-            let value = self.tree(data, value_at)?;
-            match self.options.duplicate_keys {
-                DuplicateKeys::Refuse => {
-                    if !T::insert(&mut mapping, key.clone(), key_at, value) {
-                        return Err(YamlError::new(
-                            format!("key `{key}` occurs twice in this mapping"),
-                            key_at,
-                        ));
-                    }
-                }
+                },
                 DuplicateKeys::LastWins => {
-                    if !T::insert(&mut mapping, key.clone(), key_at, value.clone()) {
-                        T::replace(&mut mapping, &key, value);
+                    if let Err((key, tree)) = T::insert(mapping, key, key_at, tree) {
+                        T::replace(mapping, &key, tree);
                     }
+                    Ok(())
                 }
-            }
+            },
         }
-        for (merged, merged_at) in merges {
-            merge_into::<T>(&mut mapping, &merged, merged_at)?;
-        }
-        self.depth -= 1;
-        Ok(T::mapping(mapping, at))
     }
+}
 
-    fn key(&self, text: String, plain: bool) -> String {
-        if !plain || self.options.boolean_keys == BooleanKeys::Text {
-            return text;
-        }
-        match resolve_plain(&text) {
-            Scalar::Bool(flag) => flag.to_string(),
-            Scalar::Number(number) => number.to_string(),
-            Scalar::Null if !text.is_empty() => "null".to_owned(),
-            _ => text,
-        }
+fn key_text(text: String, plain: bool, keys: BooleanKeys) -> String {
+    if !plain || keys == BooleanKeys::Text {
+        return text;
+    }
+    match resolve_plain(&text) {
+        Scalar::Bool(flag) => flag.to_string(),
+        Scalar::Number(number) => number.to_string(),
+        Scalar::Null if !text.is_empty() => "null".to_owned(),
+        _ => text,
     }
 }
 
@@ -374,7 +428,8 @@ impl<T: Tree> Iterator for Reader<'_, T> {
 fn merge_into<T: Tree>(mapping: &mut T::Mapping, merged: &T, at: At) -> Result<(), YamlError> {
     if let Some(entries) = merged.entries() {
         for (key, key_at, value) in entries {
-            T::insert(mapping, key, key_at, value);
+            // A key that is there already wins over a merged one.
+            let _ = T::insert(mapping, key, key_at, value);
         }
         return Ok(());
     }

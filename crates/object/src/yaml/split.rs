@@ -57,8 +57,11 @@ impl<R: BufRead> DocumentSplitter<R> {
                 break;
             }
             self.lines_read += 1;
-            if is_document_start(&text[start..]) && has_content {
+            if has_content && is_marker(&text[start..], b"---") {
                 self.ahead = text.split_off(start);
+                break;
+            }
+            if has_content && is_marker(&text[start..], b"...") {
                 break;
             }
             has_content |= starts_content(&text[start..]);
@@ -84,8 +87,8 @@ impl<R: BufRead> Iterator for DocumentSplitter<R> {
     }
 }
 
-fn is_document_start(line: &[u8]) -> bool {
-    line.strip_prefix(b"---")
+fn is_marker(line: &[u8], marker: &[u8]) -> bool {
+    line.strip_prefix(marker)
         .is_some_and(|rest| matches!(rest.first(), None | Some(b' ' | b'\t' | b'\r' | b'\n')))
 }
 
@@ -144,6 +147,12 @@ mod tests {
     #[test]
     fn comments_and_directives_stay_with_the_document_they_precede() {
         assert_eq!(split("%YAML 1.1\n# x\n---\na: 1\n"), [("%YAML 1.1\n# x\n---\na: 1\n".into(), 0)]);
+    }
+
+    #[test]
+    fn an_end_marker_closes_a_document_so_that_directives_may_follow() {
+        let parts = split("a: 1\n...\n%YAML 1.1\n---\nb: 2\n");
+        assert_eq!(parts, [("a: 1\n...\n".into(), 0), ("%YAML 1.1\n---\nb: 2\n".into(), 2)]);
     }
 
     #[test]

@@ -26,8 +26,8 @@ pub(super) trait Tree: Clone {
     fn sequence(items: Vec<Self>, at: At) -> Self;
     fn mapping(mapping: Self::Mapping, at: At) -> Self;
 
-    /// Adds an entry. Returns false, and changes nothing, if the key is there already.
-    fn insert(mapping: &mut Self::Mapping, key: String, at: At, value: Self) -> bool;
+    /// Adds an entry, or gives it back if the key is there already.
+    fn insert(mapping: &mut Self::Mapping, key: String, at: At, value: Self) -> Result<(), (String, Self)>;
     /// Sets an entry, keeping the place of an existing key.
     fn replace(mapping: &mut Self::Mapping, key: &str, value: Self);
 
@@ -60,13 +60,13 @@ impl Tree for Value {
     fn mapping(mapping: Self::Mapping, _: At) -> Self {
         Self::Object(mapping)
     }
-    fn insert(mapping: &mut Self::Mapping, key: String, _: At, value: Self) -> bool {
+    fn insert(mapping: &mut Self::Mapping, key: String, _: At, value: Self) -> Result<(), (String, Self)> {
         match mapping.entry(key) {
             serde_json::map::Entry::Vacant(slot) => {
                 slot.insert(value);
-                true
+                Ok(())
             }
-            serde_json::map::Entry::Occupied(_) => false,
+            serde_json::map::Entry::Occupied(slot) => Err((slot.key().clone(), value)),
         }
     }
     fn replace(mapping: &mut Self::Mapping, key: &str, value: Self) {
@@ -130,15 +130,15 @@ impl Tree for Node {
     fn mapping(mapping: Self::Mapping, at: At) -> Self {
         node(NodeData::Mapping(mapping.entries), at)
     }
-    fn insert(mapping: &mut Self::Mapping, key: String, at: At, value: Self) -> bool {
+    fn insert(mapping: &mut Self::Mapping, key: String, at: At, value: Self) -> Result<(), (String, Self)> {
         if mapping.contains(&key) {
-            return false;
+            return Err((key, value));
         }
         if !mapping.seen.is_empty() {
             mapping.seen.insert(key.clone());
         }
         mapping.entries.push((Key { text: key, line: at.line, column: at.column }, value));
-        true
+        Ok(())
     }
     fn replace(mapping: &mut Self::Mapping, key: &str, value: Self) {
         if let Some((_, slot)) = mapping.entries.iter_mut().find(|(found, _)| found.text == key) {
