@@ -12,6 +12,7 @@ mod scalar;
 mod split;
 mod tree;
 mod write;
+mod written;
 
 pub use node::{Key, Node, NodeData};
 pub use read::{
@@ -21,3 +22,4 @@ pub use read::{
 pub use scalar::{Scalar, resolve_plain};
 pub use split::{Chunk, DocumentSplitter, decode_text};
 pub use write::{Style, to_string, to_string_with, write_value};
+pub use written::{Written, WrittenData, WrittenMapping, read_written};

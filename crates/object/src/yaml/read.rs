@@ -177,7 +177,7 @@ struct Anchor<T> {
     weight: usize,
 }
 
-struct Reader<'t, T: Tree> {
+pub(super) struct Reader<'t, T: Tree> {
     parser: Parser<&'t [u8]>,
     options: ReadOptions,
     anchors: HashMap<String, Anchor<T>>,
@@ -189,7 +189,7 @@ struct Reader<'t, T: Tree> {
 }
 
 impl<'t, T: Tree> Reader<'t, T> {
-    fn new(text: &'t str, options: ReadOptions) -> Result<Self, YamlError> {
+    pub(super) fn new(text: &'t str, options: ReadOptions) -> Result<Self, YamlError> {
         let bytes = text.as_bytes();
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
         if bytes.len() > options.limits.document_bytes {
@@ -448,6 +448,10 @@ fn key_error(at: At) -> YamlError {
 }
 
 fn scalar<T: Tree>(text: String, tag: Option<&str>, plain: bool, at: At) -> Result<T, YamlError> {
+    let text = match T::written(text, tag, plain, at) {
+        Ok(tree) => return Ok(tree),
+        Err(text) => text,
+    };
     let kind = match tag.map(|tag| tag.strip_prefix("tag:yaml.org,2002:").unwrap_or(tag)) {
         None | Some("!") if !plain => Scalar::Text,
         None => resolve_plain(&text),

@@ -1,4 +1,4 @@
-//! The two trees the reader can build: plain values, and nodes with positions.
+//! The trees the reader can build: plain values and nodes with positions here, and [`written`](super::written) ones.
 
 use std::collections::HashSet;
 
@@ -19,6 +19,10 @@ pub(super) trait Tree: Clone {
     /// A mapping under construction.
     type Mapping: Default;
 
+    /// A scalar as written, for a tree that wants it unresolved; the others give the text back.
+    fn written(text: String, _tag: Option<&str>, _plain: bool, _at: At) -> Result<Self, String> {
+        Err(text)
+    }
     fn null(at: At) -> Self;
     fn boolean(flag: bool, at: At) -> Self;
     fn number(number: Number, at: At) -> Self;
