@@ -1,1 +1,3 @@
 //! A Kubernetes-compatible API server in this process.
+
+pub mod store;
