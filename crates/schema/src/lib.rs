@@ -1,1 +1,30 @@
 //! What the Kubernetes types look like, and the merges that follow from it.
+//!
+//! The crate is pure: it reads no file, no clock and no network. One table of facts, made from the Kubernetes 1.36.3
+//! sources by `podsmith-schema-gen`, serves every rule that depends on types.
+//!
+//! ```
+//! use podsmith_object::GroupVersionKind;
+//! use podsmith_schema::{is_cluster_scoped, table};
+//!
+//! let deployment = GroupVersionKind::new("apps", "v1", "Deployment");
+//! assert_eq!(is_cluster_scoped(&deployment), Some(false));
+//! let resource = table().resource(&deployment).unwrap();
+//! assert_eq!((resource.plural, resource.short_names.as_slice()), ("deployments", &["deploy"][..]));
+//! let spec = table().type_of(&deployment).unwrap().field("spec").unwrap().ty.clone();
+//! assert!(spec.field("replicas").unwrap().pointer);
+//! ```
+//!
+//! | module | idea |
+//! |---|---|
+//! | [`table`](table()) | the facts: kinds, resources, types of Kubernetes 1.36.3 |
+//! | [`types`] | one shape for built-in and custom types |
+
+mod read;
+mod resources;
+mod table;
+pub mod types;
+
+pub use resources::{Resource, Subresource};
+pub use table::{Table, is_cluster_scoped, table};
+pub use types::Type;
