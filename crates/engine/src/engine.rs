@@ -1,0 +1,128 @@
+//! The engine: all renderers, then the steps over everything.
+
+use podsmith_object::{Diagnostic, Object};
+use thiserror::Error;
+
+use crate::options::{Call, EngineBuilder};
+use crate::pipeline::Steps;
+use crate::{
+    Context, EngineOptions, RenderCall, RenderError, RenderOptions, Scopes, SourceSelector, Warnings, hash,
+};
+
+/// Why an engine cannot be built.
+#[derive(Clone, Debug, Error, Eq, PartialEq)]
+pub enum InvalidEngine {
+    /// A renderer has no name.
+    #[error("renderer {} has a blank name", index + 1)]
+    BlankName {
+        /// The renderer's place in the list, from 0.
+        index: usize,
+    },
+}
+
+/// The result of a render.
+#[derive(Clone, Debug, Default)]
+pub struct Rendered {
+    /// The objects, in the order of the renderers and their sources.
+    pub objects: Vec<Object>,
+    /// What did not stop the render but is worth knowing.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Runs renderers and shapes what they give.
+///
+/// The order is fixed: the renderers (each with its own filters, transformers and post-renderers), then all filters of
+/// the engine and of the call, then all transformers of the engine and of the call, then all post-renderers of the
+/// engine and of the call. The same input gives the same output, however many threads are used.
+pub struct Engine {
+    options: EngineOptions,
+}
+
+impl Engine {
+    /// An engine from a struct of options.
+    ///
+    /// # Errors
+    ///
+    /// When a renderer has a blank name.
+    pub fn new(options: EngineOptions) -> Result<Self, InvalidEngine> {
+        match options.renderers.iter().position(|renderer| renderer.name().trim().is_empty()) {
+            Some(index) => Err(InvalidEngine::BlankName { index }),
+            None => Ok(Self { options }),
+        }
+    }
+
+    /// An engine built step by step.
+    pub fn builder() -> EngineBuilder {
+        EngineBuilder::default()
+    }
+
+    /// One render, built step by step.
+    pub fn call(&self) -> Call<'_> {
+        Call::new(self)
+    }
+
+    /// Renders everything, or fails without a partial result.
+    ///
+    /// # Errors
+    ///
+    /// The first error by the order of renderers and objects, not by time.
+    pub fn render(&self, options: RenderOptions) -> Result<Rendered, RenderError> {
+        let mut objects = Vec::new();
+        let run = Run::new(self, &options);
+        run.render_all(&mut objects)?;
+        Ok(Rendered { objects, warnings: run.warnings.take() })
+    }
+
+    /// Gives the objects to `emit` one by one, as early as possible and with little memory. Post-renderers see whole
+    /// batches, so with one of them everything is collected first. Gives back the warnings.
+    ///
+    /// # Errors
+    ///
+    /// The first error. Objects before it have been given to `emit`; the caller decides what they are worth. An error
+    /// of `emit` stops the render and is given back.
+    pub fn render_each(
+        &self,
+        options: RenderOptions,
+        mut emit: impl FnMut(Object) -> Result<(), RenderError>,
+    ) -> Result<Vec<Diagnostic>, RenderError> {
+        let mut objects = Vec::new();
+        let run = Run::new(self, &options);
+        run.render_all(&mut objects)?;
+        objects.into_iter().try_for_each(&mut emit)?;
+        Ok(run.warnings.take())
+    }
+}
+
+/// One render under way.
+struct Run<'a> {
+    engine: &'a EngineOptions,
+    call: &'a RenderOptions,
+    steps: Steps,
+    selectors: Vec<std::sync::Arc<dyn SourceSelector>>,
+    warnings: Warnings,
+}
+
+impl<'a> Run<'a> {
+    fn new(engine: &'a Engine, call: &'a RenderOptions) -> Self {
+        let engine = &engine.options;
+        let selectors = engine.selectors.iter().chain(&call.selectors).cloned().collect();
+        Self { engine, call, steps: call.steps_after(engine), selectors, warnings: Warnings::new() }
+    }
+
+    fn render_all(&self, objects: &mut Vec<Object>) -> Result<(), RenderError> {
+        let context = Context::new(&self.call.cancel, &self.warnings, &self.engine.scopes);
+        for renderer in &self.engine.renderers {
+            context.check()?;
+            let call = RenderCall::new(&self.call.values, context)
+                .with_selectors(&self.selectors)
+                .with_source_annotations(self.engine.annotate.source);
+            objects.extend(renderer.render(&call).map_err(|error| error.with_renderer(renderer.name()))?);
+        }
+        let scopes = Scopes::of_batch(&self.engine.scopes, objects);
+        *objects = self.steps.run(std::mem::take(objects), &context.with_scopes(&scopes))?;
+        if self.engine.annotate.content_hash {
+            objects.iter_mut().for_each(hash::annotate);
+        }
+        Ok(())
+    }
+}
