@@ -44,9 +44,14 @@ fn document(path: &Path, group: &str, version: &str, out: &mut String) -> Result
                 writeln!(out, "\t{subresource}\t{group}\t{version}\t{kind}\t{verbs}")
             }
             None => {
-                let scope = if resource.get("namespaced") == Some(&Value::Bool(true)) { "namespaced" } else { "cluster" };
+                let scope = if resource.get("namespaced") == Some(&Value::Bool(true)) {
+                    "namespaced"
+                } else {
+                    "cluster"
+                };
                 let (short, categories) = (words(resource, "shortNames"), words(resource, "categories"));
-                let (singular, hash) = (text(resource, "singularName"), dash(text(resource, "storageVersionHash")));
+                let (singular, hash) =
+                    (text(resource, "singularName"), dash(text(resource, "storageVersionHash")));
                 let group = dash(group);
                 writeln!(
                     out,
@@ -54,7 +59,10 @@ fn document(path: &Path, group: &str, version: &str, out: &mut String) -> Result
                 )
             }
         };
-        line.map_err(|_| Failure::Content { path: path.to_owned(), reason: "could not be written down".into() })?;
+        line.map_err(|_| Failure::Content {
+            path: path.to_owned(),
+            reason: "could not be written down".into(),
+        })?;
     }
     Ok(())
 }

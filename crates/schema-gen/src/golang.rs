@@ -201,5 +201,9 @@ fn field(line: &str, markers: Vec<String>) -> Option<Field> {
         Some((_, expression)) => expression.trim(),
         None => head,
     };
-    (!expression.is_empty()).then(|| Field { expression: expression.to_owned(), tag: tag.to_owned(), markers })
+    (!expression.is_empty()).then(|| Field {
+        expression: expression.to_owned(),
+        tag: tag.to_owned(),
+        markers,
+    })
 }

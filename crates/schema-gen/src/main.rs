@@ -43,15 +43,18 @@ fn tell(text: &str, code: u8) -> ExitCode {
 }
 
 fn run(folder: &Path, check: bool) -> Result<String, Failure> {
-    let resources = discovery::resources(&modules::download("k8s.io/kubernetes", &format!("v{KUBERNETES}"))?)?;
+    let resources =
+        discovery::resources(&modules::download("k8s.io/kubernetes", &format!("v{KUBERNETES}"))?)?;
     let packages = packages::read_all(&library_version())?;
     let types = render::types(&packages);
     let compressed = render::compress(&types)?;
-    let files = [(folder.join("resources.txt"), resources.into_bytes()), (folder.join("types.txt.gz"), compressed)];
+    let files =
+        [(folder.join("resources.txt"), resources.into_bytes()), (folder.join("types.txt.gz"), compressed)];
     for (path, bytes) in &files {
         if check { compare(path, bytes)? } else { write(path, bytes)? }
     }
-    let sizes: Vec<String> = files.iter().map(|(path, bytes)| format!("{} {}", path.display(), bytes.len())).collect();
+    let sizes: Vec<String> =
+        files.iter().map(|(path, bytes)| format!("{} {}", path.display(), bytes.len())).collect();
     Ok(format!("{} bytes of types; {}", types.len(), sizes.join(", ")))
 }
 

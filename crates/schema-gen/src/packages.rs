@@ -94,7 +94,8 @@ fn package(folder: &Path, id: String, group: String, version: String) -> Result<
     };
     for path in entries(folder)? {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let generated = name.starts_with("zz_generated") || name.starts_with("generated") || name.ends_with("_test.go");
+        let generated =
+            name.starts_with("zz_generated") || name.starts_with("generated") || name.ends_with("_test.go");
         if !name.ends_with(".go") || generated {
             continue;
         }

@@ -35,7 +35,14 @@ pub fn types(packages: &[Package]) -> String {
         for (declaration, imports) in &package.types {
             match &declaration.body {
                 Body::Struct(fields) => {
-                    scope.structure(package, &declaration.name, &declaration.markers, fields, imports, &mut out);
+                    scope.structure(
+                        package,
+                        &declaration.name,
+                        &declaration.markers,
+                        fields,
+                        imports,
+                        &mut out,
+                    );
                 }
                 Body::Named(target) => {
                     let values: Vec<&str> = package
@@ -131,7 +138,10 @@ impl Scope<'_> {
         let attributes = [
             ("lt", marker(&field.markers, "listType").map(str::to_owned)),
             ("lk", (!keys.is_empty()).then(|| keys.join(","))),
-            ("mt", marker(&field.markers, "mapType").or(marker(&field.markers, "structType")).map(str::to_owned)),
+            (
+                "mt",
+                marker(&field.markers, "mapType").or(marker(&field.markers, "structType")).map(str::to_owned),
+            ),
             ("ps", field.tag("patchStrategy").map(str::to_owned)),
             ("mk", field.tag("patchMergeKey").map(str::to_owned)),
             ("d", default),
@@ -168,13 +178,16 @@ impl Scope<'_> {
         if let Some((key, value)) = expression.strip_prefix("map[").and_then(|rest| rest.split_once(']')) {
             return match key {
                 "string" => format!("{{}}{}", self.expression(package, imports, value)),
-                _ => format!("{{{}}}{}", self.expression(package, imports, key), self.expression(package, imports, value)),
+                _ => format!(
+                    "{{{}}}{}",
+                    self.expression(package, imports, key),
+                    self.expression(package, imports, value)
+                ),
             };
         }
         match expression {
-            "string" | "bool" | "int" | "int32" | "int64" | "uint8" | "uint32" | "uint64" | "float32" | "float64" => {
-                expression.to_owned()
-            }
+            "string" | "bool" | "int" | "int32" | "int64" | "uint8" | "uint32" | "uint64" | "float32"
+            | "float64" => expression.to_owned(),
             _ => self.reference(package, imports, expression),
         }
     }

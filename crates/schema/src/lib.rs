@@ -19,9 +19,14 @@
 //! |---|---|
 //! | [`table`](table()) | the facts: kinds, resources, types of Kubernetes 1.36.3 |
 //! | [`types`] | one shape for built-in and custom types |
+//! | [`strategic`], [`merge_patch`], [`json_patch`] | the three patches besides apply |
 
+mod gotext;
+pub mod json_patch;
+pub mod merge_patch;
 mod read;
 mod resources;
+pub mod strategic;
 mod table;
 pub mod types;
 

@@ -22,7 +22,8 @@ pub(crate) fn structure(
         let mut next = || columns.next().unwrap_or("-");
         let (json, number, expression, flags) = (next(), next(), next(), next());
         let number = number.parse().unwrap_or(0);
-        let attributes: Vec<(&'static str, &'static str)> = columns.filter_map(|one| one.split_once('=')).collect();
+        let attributes: Vec<(&'static str, &'static str)> =
+            columns.filter_map(|one| one.split_once('=')).collect();
         if flags.contains('i') {
             inline(table, package, expression, number, &mut definition);
         } else {
@@ -35,7 +36,13 @@ pub(crate) fn structure(
 
 /// Takes over the fields of an inlined struct. In protobuf it stays a message of its own, except for the type
 /// fields, which are not part of the message at all.
-fn inline(table: &'static Table, package: &'static str, expression: &'static str, number: u32, out: &mut Struct) {
+fn inline(
+    table: &'static Table,
+    package: &'static str,
+    expression: &'static str,
+    number: u32,
+    out: &mut Struct,
+) {
     let Type::Struct(inner) = plain(table, package, expression.trim_start_matches('*')) else { return };
     for (name, field) in &inner.definition().fields {
         out.fields.entry(name.clone()).or_insert_with(|| Field { number: 0, ..field.clone() });
@@ -69,7 +76,8 @@ fn field(
                 }
                 _ => ListRelation::Atomic,
             };
-            ty = Type::List(Arc::new(ListType { items: list.items.clone(), relation, wrapped: list.wrapped }));
+            ty =
+                Type::List(Arc::new(ListType { items: list.items.clone(), relation, wrapped: list.wrapped }));
         }
         (Some("atomic"), Type::Map(map)) => {
             ty = Type::Map(Arc::new(MapType { values: map.values.clone(), atomic: true }));
@@ -154,7 +162,10 @@ fn special(package: &str, name: &str) -> Option<Type> {
         ("resource", "Quantity") => Base::Quantity,
         ("intstr", "IntOrString") => Base::IntOrString,
         ("meta/v1", "FieldsV1") | ("runtime", "RawExtension" | "Object") => return Some(Type::Untyped),
-        ("apiextensions/v1", "JSON" | "JSONSchemaPropsOrBool" | "JSONSchemaPropsOrArray" | "JSONSchemaPropsOrStringArray") => {
+        (
+            "apiextensions/v1",
+            "JSON" | "JSONSchemaPropsOrBool" | "JSONSchemaPropsOrArray" | "JSONSchemaPropsOrStringArray",
+        ) => {
             return Some(Type::Untyped);
         }
         _ => return None,

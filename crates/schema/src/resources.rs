@@ -109,7 +109,8 @@ pub(crate) fn index() -> &'static Index {
                 _ => {}
             }
         }
-        let kinds = list.iter().enumerate().map(|(at, one)| ((one.group, one.version, one.kind), at)).collect();
+        let kinds =
+            list.iter().enumerate().map(|(at, one)| ((one.group, one.version, one.kind), at)).collect();
         Index { list, kinds }
     })
 }

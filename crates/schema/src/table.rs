@@ -98,8 +98,11 @@ impl Table {
                     if sort == "S" && head.contains('k') {
                         kinds.insert((package.group, package.version, name), at);
                     }
-                    let slot =
-                        if sort == "S" { Slot::Struct(OnceLock::new()) } else { Slot::Named(OnceLock::new()) };
+                    let slot = if sort == "S" {
+                        Slot::Struct(OnceLock::new())
+                    } else {
+                        Slot::Named(OnceLock::new())
+                    };
                     let package = u32::try_from(packages.len() - 1).unwrap_or(u32::MAX);
                     entries.push(Entry { package, name, head, body, slot });
                 }
@@ -122,7 +125,9 @@ impl Table {
 
     /// The resource at a path.
     pub fn resource_at(&self, group: &str, version: &str, plural: &str) -> Option<&'static Resource> {
-        self.resources().iter().find(|one| one.plural == plural && one.version == version && one.group == group)
+        self.resources()
+            .iter()
+            .find(|one| one.plural == plural && one.version == version && one.group == group)
     }
 
     /// The type of a built-in kind, old versions that are no longer served included.
