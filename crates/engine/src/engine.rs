@@ -4,10 +4,8 @@ use podsmith_object::{Diagnostic, Object};
 use thiserror::Error;
 
 use crate::options::{Call, EngineBuilder};
-use crate::pipeline::Steps;
-use crate::{
-    Context, EngineOptions, RenderCall, RenderError, RenderOptions, Scopes, SourceSelector, Warnings, hash,
-};
+use crate::run::Run;
+use crate::{EngineOptions, RenderError, RenderOptions};
 
 /// Why an engine cannot be built.
 #[derive(Clone, Debug, Error, Eq, PartialEq)]
@@ -67,10 +65,7 @@ impl Engine {
     ///
     /// The first error by the order of renderers and objects, not by time.
     pub fn render(&self, options: RenderOptions) -> Result<Rendered, RenderError> {
-        let mut objects = Vec::new();
-        let run = Run::new(self, &options);
-        run.render_all(&mut objects)?;
-        Ok(Rendered { objects, warnings: run.warnings.take() })
+        Run::new(&self.options, &options).collect()
     }
 
     /// Gives the objects to `emit` one by one, as early as possible and with little memory. Post-renderers see whole
@@ -85,44 +80,6 @@ impl Engine {
         options: RenderOptions,
         mut emit: impl FnMut(Object) -> Result<(), RenderError>,
     ) -> Result<Vec<Diagnostic>, RenderError> {
-        let mut objects = Vec::new();
-        let run = Run::new(self, &options);
-        run.render_all(&mut objects)?;
-        objects.into_iter().try_for_each(&mut emit)?;
-        Ok(run.warnings.take())
-    }
-}
-
-/// One render under way.
-struct Run<'a> {
-    engine: &'a EngineOptions,
-    call: &'a RenderOptions,
-    steps: Steps,
-    selectors: Vec<std::sync::Arc<dyn SourceSelector>>,
-    warnings: Warnings,
-}
-
-impl<'a> Run<'a> {
-    fn new(engine: &'a Engine, call: &'a RenderOptions) -> Self {
-        let engine = &engine.options;
-        let selectors = engine.selectors.iter().chain(&call.selectors).cloned().collect();
-        Self { engine, call, steps: call.steps_after(engine), selectors, warnings: Warnings::new() }
-    }
-
-    fn render_all(&self, objects: &mut Vec<Object>) -> Result<(), RenderError> {
-        let context = Context::new(&self.call.cancel, &self.warnings, &self.engine.scopes);
-        for renderer in &self.engine.renderers {
-            context.check()?;
-            let call = RenderCall::new(&self.call.values, context)
-                .with_selectors(&self.selectors)
-                .with_source_annotations(self.engine.annotate.source);
-            objects.extend(renderer.render(&call).map_err(|error| error.with_renderer(renderer.name()))?);
-        }
-        let scopes = Scopes::of_batch(&self.engine.scopes, objects);
-        *objects = self.steps.run(std::mem::take(objects), &context.with_scopes(&scopes))?;
-        if self.engine.annotate.content_hash {
-            objects.iter_mut().for_each(hash::annotate);
-        }
-        Ok(())
+        Run::new(&self.options, &options).stream(&mut emit)
     }
 }

@@ -220,15 +220,15 @@ impl<T: SourceSelector + ?Sized> SourceSelector for Arc<T> {
 /// let selector = for_type(|source: &MemorySource| source.path() == "a");
 /// assert!(!selector.select(&MemorySource::new("b", vec![])).unwrap());
 /// ```
-pub fn for_type<S, R>(choose: impl Fn(&S) -> R + Send + Sync) -> impl SourceSelector
+pub fn for_type<S, R>(choose: impl Fn(&S) -> R + Send + Sync + 'static) -> Arc<dyn SourceSelector>
 where
     S: Source,
     R: Outcome<bool>,
 {
-    move |source: &dyn Source| match (source as &dyn Any).downcast_ref::<S>() {
+    Arc::new(move |source: &dyn Source| match (source as &dyn Any).downcast_ref::<S>() {
         Some(source) => choose(source).into_outcome(),
         None => Ok(true),
-    }
+    })
 }
 
 impl<F, R> Renderer for F
@@ -285,8 +285,8 @@ struct Named<R> {
 /// let renderer = named("nothing", |_: &RenderCall<'_>| vec![]);
 /// assert_eq!(renderer.name(), "nothing");
 /// ```
-pub fn named(name: impl Into<String>, renderer: impl Renderer) -> impl Renderer {
-    Named { name: name.into(), renderer }
+pub fn named(name: impl Into<String>, renderer: impl Renderer + 'static) -> Arc<dyn Renderer> {
+    Arc::new(Named { name: name.into(), renderer })
 }
 
 impl<R: Renderer> Renderer for Named<R> {

@@ -58,6 +58,11 @@ impl<R: BufRead> ObjectStream<R> {
         }
     }
 
+    /// How many documents have been read so far, empty ones included.
+    pub fn documents(&self) -> usize {
+        self.document
+    }
+
     fn read_chunk(&mut self, chunk: &Chunk) {
         match documents(chunk, self.options) {
             Err(error) => {

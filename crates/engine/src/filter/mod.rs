@@ -1,10 +1,34 @@
 //! Filters: which objects to keep.
+//!
+//! Several filters in one list must all keep an object. [`or`], [`and`], [`not`] and [`if_then`] combine them in other
+//! ways, to any depth.
+//!
+//! ```
+//! use podsmith_engine::filter::{and, kind, name, namespace, not, or};
+//! let filter = or([
+//!     and([namespace::one_of(["production"]), kind::one_of(["Deployment"])?]),
+//!     not(name::regex("^tmp-")?),
+//! ]);
+//! # let _ = filter;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+pub mod annotations;
+mod combine;
+pub mod gvk;
+pub mod kind;
+pub mod labels;
+pub mod name;
+pub mod namespace;
+
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use podsmith_object::Object;
+use podsmith_object::{Object, Value};
 
 use crate::{BoxError, Context, Outcome};
+
+pub use combine::{and, if_then, not, or, shared};
 
 /// Decides whether to keep an object.
 ///
@@ -46,4 +70,29 @@ impl Filter for Box<dyn Filter> {
     fn keep(&self, object: &Object, context: &Context<'_>) -> Result<bool, BoxError> {
         (**self).keep(object, context)
     }
+}
+
+fn text_set<S: Into<String>>(texts: impl IntoIterator<Item = S>) -> HashSet<String> {
+    texts.into_iter().map(Into::into).collect()
+}
+
+/// A label or annotation is there whatever its value is, so that a number does not hide a key.
+fn has_entries<S: Into<String>>(field: &'static str, keys: impl IntoIterator<Item = S>) -> Arc<dyn Filter> {
+    let keys: Vec<String> = keys.into_iter().map(Into::into).collect();
+    Arc::new(move |object: &Object| keys.iter().all(|key| object.get(&["metadata", field, key]).is_some()))
+}
+
+fn matches_entries<K: Into<String>, V: Into<String>>(
+    field: &'static str,
+    pairs: impl IntoIterator<Item = (K, V)>,
+) -> Arc<dyn Filter> {
+    let pairs: Vec<(String, String)> = pairs.into_iter().map(|(k, v)| (k.into(), v.into())).collect();
+    let is = |found: Option<&Value>, wanted: &str| match found {
+        Some(Value::String(text)) => text == wanted,
+        Some(Value::Null) => wanted.is_empty(),
+        _ => false,
+    };
+    Arc::new(move |object: &Object| {
+        pairs.iter().all(|(key, wanted)| is(object.get(&["metadata", field, key]), wanted))
+    })
 }

@@ -1,10 +1,22 @@
 //! Transformers: one object into one object.
+//!
+//! Several transformers in one list run in order. [`chain`], [`if_then`] and [`switch`] combine them in other ways, to
+//! any depth.
+
+pub mod annotations;
+mod combine;
+mod entries;
+pub mod labels;
+pub mod name;
+pub mod namespace;
 
 use std::sync::Arc;
 
 use podsmith_object::Object;
 
 use crate::{BoxError, Context, Outcome};
+
+pub use combine::{Case, chain, if_then, shared, switch};
 
 /// Changes an object. It can neither drop nor add one; a [`PostRenderer`](crate::PostRenderer) can.
 ///

@@ -1,0 +1,225 @@
+//! YAML and JSON files.
+
+use std::sync::Arc;
+
+use podsmith_object::files::FileTree;
+use podsmith_object::stream::ObjectStream;
+use podsmith_object::yaml::{ReadOptions, decode_text};
+use podsmith_object::{Diagnostic, Diagnostics, Object, Origin, Place};
+
+use crate::glob::{Pattern, Walk};
+use crate::parallel::in_order;
+use crate::{Directories, Emit, RenderCall, RenderError, Source};
+
+/// About how much text one thread reads at a time.
+const GROUP_BYTES: usize = 128 << 10;
+
+/// Kubernetes objects in YAML and JSON files: one file, a directory, or a glob where `**` spans directories.
+///
+/// Files are read in the order of their paths, lists are replaced by their items, empty documents are skipped. Values
+/// do not change anything. Every problem of every file is reported, not only the first.
+///
+/// ```
+/// use podsmith_engine::{Engine, Sources, YamlSource};
+/// use podsmith_object::files::MemoryFiles;
+/// use std::sync::Arc;
+/// let files = MemoryFiles::new().with("app/web/a.yaml", "{apiVersion: v1, kind: Service, metadata: {name: a}}");
+/// let source = YamlSource::parse(Arc::new(files), "app/**/*.yaml")?;
+/// let engine = Engine::builder().renderer(Sources::new("yaml", [source])).build()?;
+/// assert_eq!(engine.render(Default::default())?.objects[0].name(), "a");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct YamlSource {
+    files: Arc<dyn FileTree>,
+    text: String,
+    pattern: Pattern,
+    options: ReadOptions,
+    directories: Directories,
+}
+
+impl YamlSource {
+    /// The files that `pattern` names in `files`.
+    ///
+    /// # Errors
+    ///
+    /// When the pattern is not valid. Whether anything matches is known when it is rendered.
+    pub fn parse(files: Arc<dyn FileTree>, pattern: &str) -> Result<Self, Diagnostic> {
+        Ok(Self {
+            files,
+            text: pattern.to_owned(),
+            pattern: Pattern::parse(pattern)?,
+            options: ReadOptions::default(),
+            directories: Directories::default(),
+        })
+    }
+
+    /// Reads with other options, for example [`ReadOptions::lenient`].
+    #[must_use]
+    pub fn with_read_options(mut self, options: ReadOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Says how much of a directory its path means.
+    #[must_use]
+    pub fn with_directories(mut self, directories: Directories) -> Self {
+        self.directories = directories;
+        self
+    }
+
+    fn read_file(
+        &self,
+        path: &str,
+        call: &RenderCall<'_>,
+        take: &mut dyn FnMut(Result<Object, Diagnostic>) -> Result<(), RenderError>,
+    ) -> Result<(), RenderError> {
+        let name: Arc<str> = Arc::from(self.files.display(path));
+        let unreadable = |error: std::io::Error| {
+            Diagnostic::error("could not read the file")
+                .at(Place::file(name.clone()))
+                .because(error.to_string())
+        };
+        let bytes = match self.files.read(path) {
+            Ok(bytes) => bytes,
+            Err(error) => return take(Err(unreadable(error))),
+        };
+        let text = match decode_text(&bytes) {
+            Ok(text) => text,
+            Err(error) => return take(Err(Diagnostic::error(error.to_string()).at(Place::file(name)))),
+        };
+        let groups = groups(&text);
+        let (mut lines, mut documents) = (0, 0);
+        let read = |index: usize| match (call.check(), groups.get(index)) {
+            (Ok(()), Some(group)) => Ok(Group::read(&name, group, self.options)),
+            (Ok(()), None) => Ok(Group::default()),
+            (Err(cancelled), _) => Err(cancelled),
+        };
+        in_order(groups.len(), call.parallelism(), read, |group| {
+            let group = group?;
+            for result in group.results {
+                call.check()?;
+                take(moved(result, lines, documents))?;
+            }
+            lines += group.lines;
+            documents += group.documents;
+            Ok(())
+        })
+    }
+}
+
+impl Source for YamlSource {
+    fn kind(&self) -> &str {
+        "yaml"
+    }
+
+    fn path(&self) -> String {
+        self.text.clone()
+    }
+
+    fn render(&self, call: &RenderCall<'_>) -> Result<Vec<Object>, RenderError> {
+        let mut objects = Vec::new();
+        self.render_each(call, &mut |object| {
+            objects.push(object);
+            Ok(())
+        })?;
+        Ok(objects)
+    }
+
+    fn render_each(&self, call: &RenderCall<'_>, emit: &mut Emit<'_>) -> Result<(), RenderError> {
+        let walk = Walk { files: self.files.as_ref(), directories: self.directories, call };
+        let mut problems = Diagnostics::new();
+        for path in walk.find(&self.text, &self.pattern)? {
+            call.check()?;
+            self.read_file(&path, call, &mut |result| {
+                match result {
+                    // After a problem nothing more is given out, but the rest is read to report all problems at once.
+                    Ok(object) if problems.is_empty() => return emit(object),
+                    Ok(_) => {}
+                    Err(problem) => problems.push(problem),
+                }
+                Ok(())
+            })?;
+        }
+        if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
+    }
+}
+
+/// What one group of documents contains, counted from the start of the group.
+#[derive(Default)]
+struct Group {
+    results: Vec<Result<Object, Diagnostic>>,
+    documents: usize,
+    lines: usize,
+}
+
+impl Group {
+    fn read(name: &Arc<str>, text: &str, options: ReadOptions) -> Self {
+        let mut stream = ObjectStream::new(name, text.as_bytes(), options);
+        let results = stream.by_ref().collect();
+        let lines = text.bytes().filter(|byte| *byte == b'\n').count();
+        Self { results, documents: stream.documents(), lines }
+    }
+}
+
+/// The result with its position counted from the start of the file.
+fn moved(result: Result<Object, Diagnostic>, lines: usize, documents: usize) -> Result<Object, Diagnostic> {
+    if lines == 0 {
+        return result;
+    }
+    match result {
+        Ok(object) => match object.origin().cloned() {
+            Some(origin) => Ok(object.with_origin(Origin {
+                line: origin.line + lines,
+                document: origin.document + documents,
+                ..origin
+            })),
+            None => Ok(object),
+        },
+        Err(mut problem) => {
+            if let Some(place) = problem.place.as_mut().filter(|place| place.line > 0) {
+                place.line += lines;
+            }
+            if let Some(excerpt) = &mut problem.excerpt {
+                excerpt.line += lines;
+            }
+            Err(problem)
+        }
+    }
+}
+
+/// Cuts a text into groups of whole documents. A cut is only made at a `---` line, where a document starts in any
+/// case; text with directives stays whole, because a directive belongs to the document after it.
+fn groups(text: &str) -> Vec<&str> {
+    if text.len() < 2 * GROUP_BYTES || text.starts_with('%') || text.contains("\n%") {
+        return vec![text];
+    }
+    let mut groups = Vec::new();
+    let mut rest = text;
+    while let Some(cut) = next_cut(rest) {
+        let (group, after) = rest.split_at(cut);
+        groups.push(group);
+        rest = after;
+    }
+    groups.push(rest);
+    groups
+}
+
+/// The first start of a document at or after `GROUP_BYTES`.
+fn next_cut(text: &str) -> Option<usize> {
+    let mut from = GROUP_BYTES;
+    loop {
+        let window = text.as_bytes().get(from..)?;
+        let mark = position(window)? + from;
+        match text.as_bytes().get(mark + 4) {
+            Some(b' ' | b'\t' | b'\r' | b'\n') => return Some(mark + 1),
+            None => return None,
+            Some(_) => from = mark + 4,
+        }
+    }
+}
+
+/// Where `\n---` starts in `bytes`.
+fn position(bytes: &[u8]) -> Option<usize> {
+    bytes.windows(4).position(|window| window == b"\n---")
+}
