@@ -1,0 +1,128 @@
+//! The compiled pod as a file: a runtime executable with the pod's description behind it.
+//!
+//! ```text
+//! runtime executable … | description as JSON | length of the description, 8 bytes, little endian | magic, 16 bytes
+//! ```
+//!
+//! The loader of the operating system never looks behind the last segment, so the file runs as it is.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use crate::spec::PodSpec;
+
+const MAGIC: &[u8; 16] = b"PODSMITH\x00POD\x0001\n";
+const TRAILER: u64 = 24;
+const LARGEST: u64 = 16 << 20;
+
+/// Which executable to put in front of the description.
+#[derive(Clone, Debug)]
+pub enum Runtime {
+    /// A file.
+    File(PathBuf),
+    /// Bytes of this program.
+    Bytes(&'static [u8]),
+}
+
+impl Runtime {
+    /// The small runtime `podsmith-pod` beside the running program, or else the running program itself.
+    ///
+    /// # Errors
+    ///
+    /// The operating system does not tell the path of the running program.
+    pub fn locate() -> io::Result<Self> {
+        let own = std::env::current_exe()?;
+        let small = own.with_file_name("podsmith-pod");
+        Ok(Self::File(if small.is_file() { small } else { own }))
+    }
+}
+
+/// Reads the description behind an executable, if there is one.
+///
+/// # Errors
+///
+/// The file cannot be read, or the description is damaged.
+pub fn read_description(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let mut file = File::open(path)?;
+    Ok(find(&mut file)?.map(|(_, description)| description))
+}
+
+/// Length of the runtime and the description.
+fn find(file: &mut File) -> io::Result<Option<(u64, Vec<u8>)>> {
+    let size = file.metadata()?.len();
+    if size < TRAILER {
+        return Ok(None);
+    }
+    file.seek(SeekFrom::Start(size - TRAILER))?;
+    let mut trailer = [0_u8; TRAILER as usize];
+    file.read_exact(&mut trailer)?;
+    let (length, magic) = trailer.split_at(8);
+    if magic != MAGIC {
+        return Ok(None);
+    }
+    let length = length.try_into().map(u64::from_le_bytes).unwrap_or(u64::MAX);
+    let start = (size - TRAILER).checked_sub(length).filter(|_| length <= LARGEST);
+    let Some(start) = start else {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "the description of the pod is damaged"));
+    };
+    file.seek(SeekFrom::Start(start))?;
+    let mut description = Vec::new();
+    file.take(length).read_to_end(&mut description)?;
+    Ok(Some((start, description)))
+}
+
+/// The pod compiled into the running program: checked first thing in `main`.
+///
+/// # Errors
+///
+/// The running program cannot be read, or its description is damaged.
+pub fn embedded() -> io::Result<Option<PodSpec>> {
+    match read_description(Path::new("/proc/self/exe"))? {
+        None => Ok(None),
+        Some(description) => serde_json::from_slice(&description).map(Some).map_err(io::Error::other),
+    }
+}
+
+/// Writes the compiled pod to `output`, through a temporary file beside it: a running pod keeps its old file.
+///
+/// # Errors
+///
+/// A file cannot be read or written; the message names it.
+pub fn write(runtime: &Runtime, pod: &PodSpec, output: &Path) -> io::Result<()> {
+    let description = serde_json::to_vec(pod).map_err(io::Error::other)?;
+    let temporary = beside(output);
+    let written =
+        write_to(runtime, &description, &temporary).and_then(|()| std::fs::rename(&temporary, output));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&temporary);
+    }
+    written
+}
+
+fn write_to(runtime: &Runtime, description: &[u8], path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut out = File::options().write(true).create(true).truncate(true).mode(0o755).open(path)?;
+    match runtime {
+        Runtime::Bytes(bytes) => out.write_all(bytes)?,
+        Runtime::File(file) => {
+            let mut source = File::open(file)?;
+            // A program that is itself a compiled pod hands on its runtime, not its pod.
+            let length = find(&mut source)?.map_or(source.metadata()?.len(), |(start, _)| start);
+            source.seek(SeekFrom::Start(0))?;
+            io::copy(&mut source.take(length), &mut out)?;
+        }
+    }
+    let mut tail = Vec::with_capacity(description.len() + TRAILER as usize);
+    tail.extend_from_slice(description);
+    tail.extend_from_slice(&(description.len() as u64).to_le_bytes());
+    tail.extend_from_slice(MAGIC);
+    out.write_all(&tail)?;
+    out.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755))
+}
+
+/// A hidden name beside `path`, for a file that is renamed when it is complete.
+pub(crate) fn beside(path: &Path) -> PathBuf {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
+}
