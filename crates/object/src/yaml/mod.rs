@@ -6,6 +6,7 @@
 //! The parser underneath is a port of libyaml, the same family as the Go tools' own, so that odd but accepted input
 //! is accepted here too (see `docs/design/object.md`).
 
+mod go_write;
 mod node;
 mod read;
 mod scalar;
@@ -14,6 +15,7 @@ mod tree;
 mod write;
 mod written;
 
+pub use go_write::{GoStyle, go_float, to_go_string};
 pub use node::{Key, Node, NodeData};
 pub use read::{
     BooleanKeys, DuplicateKeys, Limits, ReadOptions, YamlError, read_document, read_node, read_nodes,
@@ -21,5 +23,5 @@ pub use read::{
 };
 pub use scalar::{Scalar, resolve_plain};
 pub use split::{Chunk, DocumentSplitter, decode_text};
-pub use write::{Style, to_string, to_string_with, write_value};
+pub use write::{Style, to_string, to_string_with, write_map, write_value};
 pub use written::{Written, WrittenData, WrittenMapping, read_written};

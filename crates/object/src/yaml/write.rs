@@ -37,6 +37,15 @@ pub fn write_value(out: &mut String, value: &Value, style: Style) {
     }
 }
 
+/// Appends a mapping as a YAML document to `out`.
+pub fn write_map(out: &mut String, map: &crate::Map<String, Value>, style: Style) {
+    if map.is_empty() {
+        out.push_str("{}\n");
+    } else {
+        Writer { out, style }.mapping(map, 0, false);
+    }
+}
+
 struct Writer<'o> {
     out: &'o mut String,
     style: Style,
