@@ -179,7 +179,8 @@ fn write_batch(connection: &mut Connection, batch: &[Entry], last: u64) -> rusql
             "INSERT INTO objects (resource, key, revision, body) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (resource, key) DO UPDATE SET revision = excluded.revision, body = excluded.body",
         )?;
-        let mut delete = transaction.prepare_cached("DELETE FROM objects WHERE resource = ?1 AND key = ?2")?;
+        let mut delete =
+            transaction.prepare_cached("DELETE FROM objects WHERE resource = ?1 AND key = ?2")?;
         for entry in batch {
             match &entry.json {
                 Some(json) => {

@@ -95,7 +95,13 @@ impl Store {
     /// # Errors
     ///
     /// When something else is there.
-    pub fn put(&self, table: &str, key: &str, expect: Expect, draft: Draft) -> Result<Arc<Stored>, CommitError> {
+    pub fn put(
+        &self,
+        table: &str,
+        key: &str,
+        expect: Expect,
+        draft: Draft,
+    ) -> Result<Arc<Stored>, CommitError> {
         self.commit(table, key, expect, draft, false)
     }
 
@@ -104,7 +110,13 @@ impl Store {
     /// # Errors
     ///
     /// When something else is there.
-    pub fn delete(&self, table: &str, key: &str, revision: u64, last: Draft) -> Result<Arc<Stored>, CommitError> {
+    pub fn delete(
+        &self,
+        table: &str,
+        key: &str,
+        revision: u64,
+        last: Draft,
+    ) -> Result<Arc<Stored>, CommitError> {
         self.commit(table, key, Expect::Revision(revision), last, true)
     }
 

@@ -97,7 +97,13 @@ pub(super) struct State {
 
 impl State {
     pub fn new(revision: u64, history: usize) -> Self {
-        Self { revision, born: revision, tables: HashMap::new(), order: VecDeque::new(), history: history.max(1) }
+        Self {
+            revision,
+            born: revision,
+            tables: HashMap::new(),
+            order: VecDeque::new(),
+            history: history.max(1),
+        }
     }
 
     pub fn table(&self, name: &str) -> Option<&Table> {
@@ -128,7 +134,8 @@ impl State {
             }
         }
         table.events.push_back(event);
-        let name = self.tables.get_key_value(name).map_or_else(|| Arc::from(name), |(known, _)| known.clone());
+        let name =
+            self.tables.get_key_value(name).map_or_else(|| Arc::from(name), |(known, _)| known.clone());
         self.order.push_back(name);
         while self.order.len() > self.history {
             self.forget_oldest();

@@ -15,7 +15,10 @@ fn every_write_takes_the_next_revision_and_checks_what_it_expects() {
     let store = Store::in_memory(100);
     let first = store.put("t", "a/x", Expect::Absent, draft("x", 1)).unwrap();
     assert_eq!(first.revision(), 1);
-    assert!(matches!(store.put("t", "a/x", Expect::Absent, draft("x", 2)), Err(CommitError::Changed(Some(_)))));
+    assert!(matches!(
+        store.put("t", "a/x", Expect::Absent, draft("x", 2)),
+        Err(CommitError::Changed(Some(_)))
+    ));
     let second = store.put("t", "a/x", Expect::Revision(1), draft("x", 2)).unwrap();
     assert_eq!(second.revision(), 2);
     assert!(matches!(store.delete("t", "a/x", 1, draft("x", 2)), Err(CommitError::Changed(Some(_)))));

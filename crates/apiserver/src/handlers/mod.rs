@@ -1,0 +1,112 @@
+//! One set of handlers for every kind.
+
+pub mod create;
+pub mod delete;
+pub mod discovery;
+mod list;
+pub mod pages;
+mod patch;
+mod read;
+mod reviews;
+mod update;
+mod watch;
+
+use std::sync::Arc;
+
+use http::Method;
+use podsmith_object::Value;
+
+use crate::reply::Reply;
+use crate::request::ListOptions;
+use crate::request::body::{self, BodyFormat, Decoded};
+use crate::server::{Call, Server};
+use crate::status::{ApiError, ApiResult};
+
+/// Finds the handler of a call.
+pub async fn dispatch(server: &Arc<Server>, call: Call) -> ApiResult<Reply> {
+    let target = &call.target;
+    let resource = &call.resource;
+    if !target.subresource.is_empty() {
+        if resource.subresource(&target.subresource).is_none() {
+            return Err(ApiError::no_such_resource());
+        }
+    } else if resource.namespaced && target.namespace.is_empty() && !target.name.is_empty() {
+        return Err(ApiError::no_such_resource());
+    } else if !resource.namespaced && !target.namespace.is_empty() && !resource.is("", "namespaces") {
+        return Err(ApiError::no_such_resource());
+    }
+    let named = !target.name.is_empty();
+    if call.method == Method::GET || call.method == Method::HEAD {
+        if target.watch_prefix || (!named && call.query.flag("watch")) {
+            return watch::watch(server, call).await;
+        }
+        if named {
+            return read::get(server, &call).await;
+        }
+        require(&call, "list")?;
+        return list::list(server, &call, &ListOptions::read(&call.query)?).await;
+    }
+    match (call.method.as_str(), named) {
+        ("POST", false) => create::create(server, &call).await,
+        ("PUT", true) => update::replace(server, &call).await,
+        ("PATCH", true) => patch::patch(server, &call).await,
+        ("DELETE", true) => delete::delete(server, &call).await,
+        ("DELETE", false) => delete::delete_collection(server, &call).await,
+        _ => Err(ApiError::method_not_allowed()),
+    }
+}
+
+/// Refuses a verb the resource does not have.
+fn require(call: &Call, verb: &str) -> ApiResult<()> {
+    if call.resource.has_verb(verb) { Ok(()) } else { Err(ApiError::method_not_allowed()) }
+}
+
+/// The body of a write, decoded; `kind` is what it should be, for messages.
+pub(crate) fn read_body(call: &Call, kind: &str) -> ApiResult<Decoded> {
+    let unreadable = |why: String| {
+        let sample: String = String::from_utf8_lossy(&call.body).chars().take(200).collect();
+        ApiError::bad_request(format!(
+            "the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; json parse error: {why} ({sample})"
+        ))
+    };
+    match BodyFormat::from_content_type(call.content_type.as_deref())? {
+        BodyFormat::Json => body::decode_json(&call.body).map_err(|error| {
+            let why =
+                if error.is_eof() { "unexpected end of JSON input".to_owned() } else { error.to_string() };
+            unreadable(why)
+        }),
+        BodyFormat::Yaml => body::decode_yaml(&call.body).map_err(unreadable),
+        BodyFormat::Protobuf => crate::rules::decode_protobuf(&call.body)
+            .map(|value| Decoded { value, duplicates: Vec::new() })
+            .map_err(|why| {
+                ApiError::bad_request(format!(
+                    "the object provided is unrecognized (must be of type {kind}): {why}"
+                ))
+            }),
+    }
+}
+
+/// Checks that a body is of the kind its path wants, and fills in what was left out.
+pub(crate) fn check_type(object: &mut Value, group: &str, version: &str, kind: &str) -> ApiResult<()> {
+    let expected = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+    let Some(body) = object.as_object_mut() else {
+        return Err(ApiError::bad_request(format!(
+            "the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; json parse error: json: cannot unmarshal into Go value of type struct {{ APIVersion string; Kind string }}"
+        )));
+    };
+    let given = |key: &str| body.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
+    let (api_version, given_kind) = (given("apiVersion"), given("kind"));
+    if !api_version.is_empty() && api_version != expected {
+        return Err(ApiError::bad_request(format!(
+            "the API version in the data ({api_version}) does not match the expected API version ({expected})"
+        )));
+    }
+    if !given_kind.is_empty() && given_kind != kind {
+        return Err(ApiError::bad_request(format!(
+            "{given_kind} in version \"{version}\" cannot be handled as a {kind}: converting ({version}.{given_kind}) to ({kind}): unknown conversion"
+        )));
+    }
+    body.insert("apiVersion".into(), expected.into());
+    body.insert("kind".into(), kind.into());
+    Ok(())
+}
