@@ -19,14 +19,28 @@
 //! |---|---|
 //! | [`table`](table()) | the facts: kinds, resources, types of Kubernetes 1.36.3 |
 //! | [`types`] | one shape for built-in and custom types |
+//! | [`canonical`] | the form in which the API server stores objects |
+//! | [`apply`] | server-side apply and the ownership of fields |
+//! | [`decode`] | request bodies: duplicates, unknown fields, wrong types |
+//! | [`defaults`] | what the server fills in for built-in kinds |
+//! | [`strategy`] | what a write may touch: status, generation, server-set values |
+//! | [`crd`] | custom resources: pruning, defaults, validation |
+//! | [`fault`] | what is wrong with a field, in the server's words |
 //! | [`strategic`], [`merge_patch`], [`json_patch`] | the three patches besides apply |
 
+pub mod apply;
+pub mod canonical;
+pub mod crd;
+pub mod decode;
+pub mod defaults;
+pub mod fault;
 mod gotext;
 pub mod json_patch;
 pub mod merge_patch;
 mod read;
 mod resources;
 pub mod strategic;
+pub mod strategy;
 mod table;
 pub mod types;
 

@@ -161,7 +161,7 @@ fn special(package: &str, name: &str) -> Option<Type> {
         ("meta/v1", "Duration") => Base::Duration,
         ("resource", "Quantity") => Base::Quantity,
         ("intstr", "IntOrString") => Base::IntOrString,
-        ("meta/v1", "FieldsV1") | ("runtime", "RawExtension" | "Object") => return Some(Type::Untyped),
+        ("meta/v1", "FieldsV1") | ("runtime", "RawExtension" | "Object") => return Some(Type::Opaque),
         (
             "apiextensions/v1",
             "JSON" | "JSONSchemaPropsOrBool" | "JSONSchemaPropsOrArray" | "JSONSchemaPropsOrStringArray",

@@ -436,7 +436,7 @@ fn look_up<'a>(ty: &'a Type, key: &str) -> Result<(&'a Type, Patch), StrategicEr
                 StrategicError::UnknownField { structure: definition.name.to_owned(), field: key.to_owned() }
             })
         }
-        Type::Untyped => Ok((&Type::Untyped, Patch::default())),
+        Type::Untyped | Type::Opaque => Ok((&Type::Untyped, Patch::default())),
         _ => Err(StrategicError::NotAStruct { found: sort_name(ty) }),
     }
 }
@@ -444,7 +444,7 @@ fn look_up<'a>(ty: &'a Type, key: &str) -> Result<(&'a Type, Patch), StrategicEr
 fn sort_name(ty: &Type) -> &'static str {
     match ty {
         Type::Scalar(_) => "string",
-        Type::Untyped => "interface",
+        Type::Untyped | Type::Opaque => "interface",
         Type::List(_) => "slice",
         Type::Map(_) => "map",
         Type::Struct(_) => "struct",

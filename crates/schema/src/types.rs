@@ -18,6 +18,8 @@ pub enum Type {
     Scalar(Scalar),
     /// Any JSON; maps merge by key, lists are atomic.
     Untyped,
+    /// Any JSON that always counts as one value.
+    Opaque,
     /// A list.
     List(Arc<ListType>),
     /// A map from strings to values of one type.
@@ -226,6 +228,7 @@ impl Type {
             }
             Self::Map(map) => Some(&map.values),
             Self::Untyped => Some(&Self::Untyped),
+            Self::Opaque => Some(&Self::Opaque),
             _ => None,
         }
     }
@@ -234,7 +237,7 @@ impl Type {
     pub fn items(&self) -> Option<&Type> {
         match self {
             Self::List(list) => Some(&list.items),
-            Self::Untyped => Some(&Self::Untyped),
+            Self::Untyped | Self::Opaque => Some(&Self::Opaque),
             _ => None,
         }
     }
@@ -244,7 +247,7 @@ impl Type {
         match self {
             Self::Scalar(Scalar { named: Some(named), .. }) => named.name.as_str().into(),
             Self::Scalar(scalar) => scalar.base.go_name().into(),
-            Self::Untyped => "interface {}".into(),
+            Self::Untyped | Self::Opaque => "interface {}".into(),
             Self::List(list) => format!("[]{}", list.items.go_name()).into(),
             Self::Map(map) => format!("map[string]{}", map.values.go_name()).into(),
             Self::Struct(structure) => {

@@ -1,5 +1,7 @@
 //! Strategic merge patch: directives, keys and order.
 
+#![allow(clippy::unwrap_used)]
+
 use podsmith_object::{GroupVersionKind, Value, json};
 use podsmith_schema::{strategic, table};
 

@@ -1,5 +1,7 @@
 //! The table against the captured discovery of a real server.
 
+#![allow(clippy::unwrap_used)]
+
 use std::path::PathBuf;
 
 use podsmith_object::{GroupVersionKind, Value};

@@ -1,0 +1,88 @@
+//! Removing what a schema does not declare.
+
+use podsmith_object::Value;
+
+use super::{additional, flag};
+
+const OBJECT_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
+
+/// Prunes a whole object and returns the paths of what is gone, sorted.
+pub(super) fn prune(schema: &Value, object: &mut Value) -> Vec<String> {
+    let mut walk = Walk { gone: Vec::new() };
+    walk.value(Some(schema), object, "", true);
+    walk.gone.sort();
+    walk.gone
+}
+
+struct Walk {
+    gone: Vec<String>,
+}
+
+impl Walk {
+    fn value(&mut self, schema: Option<&Value>, value: &mut Value, path: &str, resource: bool) {
+        let keep = schema.is_some_and(|schema| flag(schema, "x-kubernetes-preserve-unknown-fields"));
+        match value {
+            Value::Object(map) => {
+                let resource =
+                    resource || schema.is_some_and(|schema| flag(schema, "x-kubernetes-embedded-resource"));
+                map.retain(|key, inner| {
+                    if resource && OBJECT_FIELDS.contains(&key.as_str()) {
+                        return true;
+                    }
+                    let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                    let declared =
+                        schema.and_then(|schema| schema.get("properties")).and_then(|all| all.get(key));
+                    let others = schema.and_then(additional);
+                    let free = schema.and_then(|schema| schema.get("additionalProperties"))
+                        == Some(&Value::Bool(true));
+                    if let Some(inner_schema) = declared.or(others) {
+                        self.value(Some(inner_schema), inner, &path, false);
+                        return true;
+                    }
+                    if free {
+                        self.value(None, inner, &path, false);
+                        return true;
+                    }
+                    if !keep {
+                        self.gone.push(path);
+                    }
+                    keep
+                });
+            }
+            Value::Array(items) => {
+                let inner = schema.and_then(|schema| schema.get("items"));
+                for (at, item) in items.iter_mut().enumerate() {
+                    // Items below a preserved value are preserved as well, but for what they declare.
+                    if keep && inner.is_none() {
+                        continue;
+                    }
+                    self.value(inner, item, &format!("{path}[{at}]"), false);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Removes nulls that are neither allowed nor replaced by a default. Lists keep theirs.
+pub(super) fn drop_nulls(schema: &Value, value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            map.retain(|key, inner| {
+                let declared = schema.get("properties").and_then(|all| all.get(key)).or(additional(schema));
+                let Some(declared) = declared else { return true };
+                if inner.is_null() {
+                    return flag(declared, "nullable") || declared.get("default").is_some();
+                }
+                drop_nulls(declared, inner);
+                true
+            });
+        }
+        Value::Array(items) => {
+            if let Some(inner) = schema.get("items") {
+                items.iter_mut().for_each(|item| drop_nulls(inner, item));
+            }
+        }
+        _ => {}
+    }
+}

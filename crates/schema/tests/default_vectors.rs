@@ -1,0 +1,79 @@
+//! Defaults against answers captured from a real server.
+
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
+
+mod support;
+
+use podsmith_object::json::canonical;
+use podsmith_object::{Value, json};
+use podsmith_schema::strategy::{self, Birth};
+use podsmith_schema::{canonical as stored, decode, defaults};
+use support::{Server, vectors};
+
+/// What admission and allocation add is not the matter of this crate.
+fn without_other_parts(object: &mut Value) {
+    let kind = object["kind"].as_str().unwrap().to_owned();
+    let metadata = object["metadata"].as_object_mut().unwrap();
+    metadata.shift_remove("finalizers");
+    let drop = |object: &mut Value, fields: &[&str]| {
+        if let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) {
+            fields.iter().for_each(|field| drop(spec.shift_remove(*field)));
+        }
+    };
+    match kind.as_str() {
+        "Pod" => {
+            drop(
+                object,
+                &[
+                    "volumes",
+                    "serviceAccountName",
+                    "serviceAccount",
+                    "tolerations",
+                    "priority",
+                    "preemptionPolicy",
+                ],
+            );
+            for container in object["spec"]["containers"].as_array_mut().unwrap() {
+                container.as_object_mut().unwrap().shift_remove("volumeMounts");
+            }
+        }
+        "Service" => {
+            drop(object, &["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"]);
+            for port in object["spec"].get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
+                port.as_object_mut().unwrap().shift_remove("nodePort");
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn captured_defaults_come_out_the_same() {
+    let Some(data) = vectors("default-vectors.json") else { return };
+    let server = Server::default();
+    let mut wrong = Vec::new();
+    for case in data["cases"].as_array().unwrap() {
+        let (kind, ..) = server.kind(case["path"].as_str().unwrap()).unwrap();
+        let mut object = case["input"].clone();
+        decode::check(&kind.ty, &object).unwrap();
+        assert!(decode::unknown_fields(&kind.ty, &object).is_empty());
+        defaults::fill(&kind.ty, &mut object);
+        strategy::prepare_create(&kind.gvk, &mut object, Birth { uid: "<UID>", now: "<TIME>" });
+        if case["path"].as_str().unwrap().contains("/namespaces/") {
+            object["metadata"]["namespace"] = json!("dfl");
+        }
+        defaults::fill(&kind.ty, &mut object);
+        stored::canonicalize(&kind.ty, &mut object);
+        let mut expected = case["output"].clone();
+        without_other_parts(&mut object);
+        without_other_parts(&mut expected);
+        if kind.gvk.kind.as_ref() == "Job" {
+            object["metadata"]["labels"] = object["spec"]["template"]["metadata"]["labels"].clone();
+        }
+        let (found, wanted) = (canonical(&object), canonical(&expected));
+        if found != wanted {
+            wrong.push(format!("{}\n  found  {found}\n  wanted {wanted}", case["title"]));
+        }
+    }
+    assert!(wrong.is_empty(), "{} differences\n{}", wrong.len(), wrong.join("\n"));
+}
