@@ -73,6 +73,13 @@ impl<'a> Context<'a> {
         self.scopes
     }
 
+    pub(crate) fn with_warnings<'b>(self, warnings: &'b Warnings) -> Context<'b>
+    where
+        'a: 'b,
+    {
+        Context { cancel: self.cancel, warnings, scopes: self.scopes }
+    }
+
     /// The same context with other scopes.
     #[must_use]
     pub fn with_scopes(self, scopes: &'a Scopes) -> Self {

@@ -3,8 +3,19 @@
 use globset::{GlobBuilder, GlobMatcher};
 use podsmith_object::files::{FileKind, FileTree, normalize};
 use podsmith_object::{Diagnostic, suggest};
+use thiserror::Error;
 
 use crate::{RenderCall, RenderError};
+
+/// A path or glob that cannot be used.
+#[derive(Clone, Debug, Error, Eq, PartialEq)]
+#[error("`{pattern}` is no valid path pattern: {reason}")]
+pub struct InvalidPattern {
+    /// The pattern.
+    pub pattern: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
 
 /// What a user may name: a file, a directory, or a glob with `*`, `?`, `[a-z]`, `{a,b}` and `**`.
 #[derive(Clone, Debug)]
@@ -17,9 +28,8 @@ pub(crate) enum Pattern {
 
 impl Pattern {
     /// Reads a pattern relative to the root of a tree.
-    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
-        let invalid =
-            |why: String| Diagnostic::error(format!("`{text}` is no valid path pattern")).because(why);
+    pub fn parse(text: &str) -> Result<Self, InvalidPattern> {
+        let invalid = |reason: String| InvalidPattern { pattern: text.to_owned(), reason };
         let path =
             normalize(text).ok_or_else(|| invalid("it leaves the directory it is relative to".into()))?;
         let is_glob = |step: &str| step.contains(['*', '?', '[', '{']);
@@ -65,9 +75,26 @@ pub(crate) struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The files, or an error if there is none. Files of other types are left out of directories and globs; a file
-    /// named by its path is read whatever it is called.
+    /// The files that hold objects, or an error if there is none. Files of other types are left out of directories and
+    /// globs; a file named by its path is read whatever it is called.
     pub fn find(&self, text: &str, pattern: &Pattern) -> Result<Vec<String>, RenderError> {
+        let mut found = self.find_all(text, pattern)?;
+        if let (Pattern::Path(path), [only]) = (pattern, found.as_slice())
+            && path == only
+        {
+            return Ok(found);
+        }
+        let all = found.len();
+        found.retain(|path| holds_objects(path));
+        if found.is_empty() {
+            let message = format!("`{text}` names {all} files, none of which ends in .yaml, .yml or .json");
+            return Err(Diagnostic::error(message).into());
+        }
+        Ok(found)
+    }
+
+    /// All files, whatever they are called, or an error if there is none.
+    pub fn find_all(&self, text: &str, pattern: &Pattern) -> Result<Vec<String>, RenderError> {
         let mut found = Vec::new();
         match pattern {
             Pattern::Path(path) => match self.files.kind(path) {
@@ -88,14 +115,8 @@ impl Walk<'_> {
                 }
             }
         }
-        let all = found.len();
-        found.retain(|path| holds_objects(path));
         if found.is_empty() {
-            let message = match all {
-                0 => format!("the directory `{text}` is empty"),
-                _ => format!("`{text}` names {all} files, none of which ends in .yaml, .yml or .json"),
-            };
-            return Err(Diagnostic::error(message).into());
+            return Err(Diagnostic::error(format!("the directory `{text}` holds no files")).into());
         }
         found.sort_unstable();
         Ok(found)

@@ -22,6 +22,8 @@
 //! ```
 
 pub mod annotations;
+mod apply_order;
+mod cache;
 mod cancel;
 mod context;
 mod engine;
@@ -29,6 +31,7 @@ mod error;
 pub mod filter;
 mod glob;
 pub mod hash;
+pub mod jq;
 mod memory;
 mod options;
 mod outcome;
@@ -39,15 +42,18 @@ mod renderer;
 mod run;
 mod scope;
 mod sources;
+mod template;
 pub mod transformer;
 mod yaml;
 
+pub use apply_order::{ApplyOrder, InvalidOrder};
+pub use cache::{CacheLimits, Fingerprint, FingerprintBuilder, RenderCache};
 pub use cancel::{Cancel, Cancelled};
 pub use context::{Context, Warnings};
 pub use engine::{Engine, InvalidEngine, Rendered};
 pub use error::{RenderError, Stage};
 pub use filter::Filter;
-pub use glob::Directories;
+pub use glob::{Directories, InvalidPattern};
 pub use memory::MemorySource;
 pub use options::{Annotate, Call, EngineBuilder, EngineOptions, RenderOptions};
 pub use outcome::{BoxError, Outcome};
@@ -55,5 +61,6 @@ pub use post::PostRenderer;
 pub use renderer::{Emit, RenderCall, Renderer, Source, SourceSelector, Values, for_type, named};
 pub use scope::{Scope, Scopes};
 pub use sources::Sources;
+pub use template::{TemplateEngine, TemplateFile, TemplateSource};
 pub use transformer::Transformer;
 pub use yaml::YamlSource;

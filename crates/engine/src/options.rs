@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::pipeline::Steps;
 use crate::{
-    Cancel, Engine, Filter, InvalidEngine, PostRenderer, RenderError, Rendered, Renderer, Scopes,
-    SourceSelector, Transformer, Values,
+    Cancel, Engine, Filter, InvalidEngine, PostRenderer, RenderCache, RenderError, Rendered, Renderer,
+    Scopes, SourceSelector, Transformer, Values,
 };
 
 /// Whether the engine writes annotations of its own on the objects.
@@ -48,6 +48,8 @@ pub struct EngineOptions {
     pub scopes: Scopes,
     /// Annotations of our own.
     pub annotate: Annotate,
+    /// Keeps what sources rendered. May be shared by several engines.
+    pub cache: Option<Arc<RenderCache>>,
 }
 
 /// What one render adds to the engine.
@@ -98,6 +100,7 @@ impl EngineBuilder {
         self.0.selectors.extend(options.selectors);
         self.0.parallelism = options.parallelism.or(self.0.parallelism);
         self.0.scopes.extend(options.scopes);
+        self.0.cache = options.cache.or(self.0.cache);
         self.0.annotate.source |= options.annotate.source;
         self.0.annotate.content_hash |= options.annotate.content_hash;
         self
@@ -163,6 +166,13 @@ impl EngineBuilder {
     #[must_use]
     pub fn with_content_hash(mut self) -> Self {
         self.0.annotate.content_hash = true;
+        self
+    }
+
+    /// Keeps what sources rendered.
+    #[must_use]
+    pub fn cache(mut self, cache: Arc<RenderCache>) -> Self {
+        self.0.cache = Some(cache);
         self
     }
 

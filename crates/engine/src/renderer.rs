@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use podsmith_object::{Diagnostic, Map, Object, Value, merge};
 
-use crate::{BoxError, Cancelled, Context, Outcome, RenderError, Stage};
+use crate::{BoxError, Cancelled, Context, Fingerprint, Outcome, RenderCache, RenderError, Stage, Warnings};
 
 /// Values given to a render.
 pub type Values = Map<String, Value>;
@@ -62,12 +62,13 @@ pub struct RenderCall<'a> {
     selectors: &'a [Arc<dyn SourceSelector>],
     parallelism: usize,
     annotate_sources: bool,
+    cache: Option<&'a RenderCache>,
 }
 
 impl<'a> RenderCall<'a> {
     /// A call with these values, no selectors and one thread.
     pub fn new(values: &'a Values, context: Context<'a>) -> Self {
-        Self { values, context, selectors: &[], parallelism: 1, annotate_sources: false }
+        Self { values, context, selectors: &[], parallelism: 1, annotate_sources: false, cache: None }
     }
 
     /// The same call with these selectors.
@@ -94,6 +95,27 @@ impl<'a> RenderCall<'a> {
     /// True when every object shall say where it came from. [`Sources`](crate::Sources) does it by itself.
     pub fn wants_source_annotations(&self) -> bool {
         self.annotate_sources
+    }
+
+    /// The same call with a cache.
+    #[must_use]
+    pub fn with_cache(mut self, cache: Option<&'a RenderCache>) -> Self {
+        self.cache = cache;
+        self
+    }
+
+    /// The cache of this render, if it has one. [`Sources`](crate::Sources) uses it by itself.
+    pub fn cache(&self) -> Option<&'a RenderCache> {
+        self.cache
+    }
+
+    /// The same call that puts its warnings somewhere else.
+    #[must_use]
+    pub(crate) fn with_warnings<'b>(&self, warnings: &'b Warnings) -> RenderCall<'b>
+    where
+        'a: 'b,
+    {
+        RenderCall { context: self.context.with_warnings(warnings), ..*self }
     }
 
     /// The render-time values; empty when none were given.
@@ -173,6 +195,17 @@ pub trait Source: Any + Send + Sync {
     ///
     /// The first error. There is no partial result.
     fn render(&self, call: &RenderCall<'_>) -> Result<Vec<Object>, RenderError>;
+
+    /// A digest of everything that decides what [`render`](Source::render) gives for this call, or `None` when the
+    /// source is not to be cached. Include the content of all files, all options, and the values if they are used.
+    ///
+    /// # Errors
+    ///
+    /// When what the source is made of cannot be read.
+    fn fingerprint(&self, call: &RenderCall<'_>) -> Result<Option<Fingerprint>, RenderError> {
+        let _ = call;
+        Ok(None)
+    }
 
     /// The same objects one by one; see [`Renderer::render_each`].
     ///

@@ -93,6 +93,7 @@ impl<'a> Run<'a> {
         let call = RenderCall::new(&self.call.values, context)
             .with_selectors(&self.selectors)
             .with_source_annotations(self.engine.annotate.source)
+            .with_cache(self.engine.cache.as_deref())
             .with_parallelism(self.threads / self.threads.min(self.tasks.len()).max(1));
         let result = task.cancel.check().map_err(RenderError::from).and_then(|()| run(task.renderer, &call));
         result.map_err(|error| {

@@ -8,7 +8,7 @@ use crate::pipeline::{Steps, apply_post_renderers};
 use crate::renderer::selects;
 use crate::{
     Emit, Filter, PostRenderer, RenderCall, RenderError, Renderer, Scopes, Source, SourceSelector,
-    Transformer, annotations,
+    Transformer, Warnings, annotations,
 };
 
 /// Renders a list of sources in order. All renderers of Podsmith are built on it, so they share one set of rules.
@@ -112,11 +112,24 @@ impl<S: Source> Sources<S> {
     }
 
     fn render_source(&self, entry: &Entry<S>, call: &RenderCall<'_>) -> Result<Vec<Object>, RenderError> {
-        let mut objects = entry.source.render(call)?;
+        let mut objects = self.render_cached(&entry.source, call)?;
         for object in &mut objects {
             self.annotate(call, &entry.source, object);
         }
         apply_post_renderers(objects, &entry.post_renderers, call.context())
+    }
+
+    fn render_cached(&self, source: &S, call: &RenderCall<'_>) -> Result<Vec<Object>, RenderError> {
+        let Some(cache) = call.cache() else { return source.render(call) };
+        let Some(key) = source.fingerprint(call)? else { return source.render(call) };
+        let (objects, warnings) = cache.get_or_render(key, call.context().cancel(), || {
+            // Warnings are kept with the objects, so that a hit says the same as a miss.
+            let warnings = Warnings::new();
+            let objects = source.render(&call.with_warnings(&warnings))?;
+            Ok((objects, warnings.take()))
+        })?;
+        warnings.into_iter().for_each(|warning| call.warn(warning));
+        Ok(objects)
     }
 
     fn can_stream(&self) -> bool {
@@ -146,7 +159,7 @@ impl<S: Source> Renderer for Sources<S> {
     }
 
     fn render_each(&self, call: &RenderCall<'_>, emit: &mut Emit<'_>) -> Result<(), RenderError> {
-        if !self.can_stream() {
+        if !self.can_stream() || call.cache().is_some() {
             return self.render(call)?.into_iter().try_for_each(emit);
         }
         for entry in &self.sources {

@@ -9,7 +9,7 @@ use podsmith_object::{Diagnostic, Diagnostics, Object, Origin, Place};
 
 use crate::glob::{Pattern, Walk};
 use crate::parallel::in_order;
-use crate::{Directories, Emit, RenderCall, RenderError, Source};
+use crate::{Directories, Emit, Fingerprint, InvalidPattern, RenderCall, RenderError, Source};
 
 /// About how much text one thread reads at a time.
 const GROUP_BYTES: usize = 128 << 10;
@@ -44,7 +44,7 @@ impl YamlSource {
     /// # Errors
     ///
     /// When the pattern is not valid. Whether anything matches is known when it is rendered.
-    pub fn parse(files: Arc<dyn FileTree>, pattern: &str) -> Result<Self, Diagnostic> {
+    pub fn parse(files: Arc<dyn FileTree>, pattern: &str) -> Result<Self, InvalidPattern> {
         Ok(Self {
             files,
             text: pattern.to_owned(),
@@ -99,7 +99,10 @@ impl YamlSource {
             let group = group?;
             for result in group.results {
                 call.check()?;
-                take(moved(result, lines, documents))?;
+                take(match result {
+                    Ok(object) => Ok(moved_object(object, lines, documents)),
+                    Err(problem) => Err(moved_problem(problem, lines)),
+                })?;
             }
             lines += group.lines;
             documents += group.documents;
@@ -124,6 +127,19 @@ impl Source for YamlSource {
             Ok(())
         })?;
         Ok(objects)
+    }
+
+    fn fingerprint(&self, call: &RenderCall<'_>) -> Result<Option<Fingerprint>, RenderError> {
+        let walk = Walk { files: self.files.as_ref(), directories: self.directories, call };
+        let options = format!("{:?} {:?}", self.options, self.directories);
+        let mut fingerprint = Fingerprint::of("yaml").text(&self.text).text(&options);
+        for path in walk.find(&self.text, &self.pattern)? {
+            call.check()?;
+            // A file that cannot be read has no content to compare; rendering will say what is wrong with it.
+            let Ok(content) = self.files.read(&path) else { return Ok(None) };
+            fingerprint = fingerprint.text(&self.files.display(&path)).bytes(&content);
+        }
+        Ok(Some(fingerprint.finish()))
     }
 
     fn render_each(&self, call: &RenderCall<'_>, emit: &mut Emit<'_>) -> Result<(), RenderError> {
@@ -162,30 +178,26 @@ impl Group {
     }
 }
 
-/// The result with its position counted from the start of the file.
-fn moved(result: Result<Object, Diagnostic>, lines: usize, documents: usize) -> Result<Object, Diagnostic> {
-    if lines == 0 {
-        return result;
-    }
-    match result {
-        Ok(object) => match object.origin().cloned() {
-            Some(origin) => Ok(object.with_origin(Origin {
-                line: origin.line + lines,
-                document: origin.document + documents,
-                ..origin
-            })),
-            None => Ok(object),
-        },
-        Err(mut problem) => {
-            if let Some(place) = problem.place.as_mut().filter(|place| place.line > 0) {
-                place.line += lines;
-            }
-            if let Some(excerpt) = &mut problem.excerpt {
-                excerpt.line += lines;
-            }
-            Err(problem)
+/// The object with its origin counted from the start of the file.
+fn moved_object(object: Object, lines: usize, documents: usize) -> Object {
+    match object.origin().cloned() {
+        Some(origin) if lines > 0 => {
+            let (line, document) = (origin.line + lines, origin.document + documents);
+            object.with_origin(Origin { line, document, ..origin })
         }
+        _ => object,
     }
+}
+
+/// The problem with its position counted from the start of the file.
+fn moved_problem(mut problem: Diagnostic, lines: usize) -> Diagnostic {
+    if let Some(place) = problem.place.as_mut().filter(|place| place.line > 0) {
+        place.line += lines;
+    }
+    if let Some(excerpt) = &mut problem.excerpt {
+        excerpt.line += lines;
+    }
+    problem
 }
 
 /// Cuts a text into groups of whole documents. A cut is only made at a `---` line, where a document starts in any

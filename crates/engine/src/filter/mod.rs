@@ -16,6 +16,7 @@
 pub mod annotations;
 mod combine;
 pub mod gvk;
+pub mod jq;
 pub mod kind;
 pub mod labels;
 pub mod name;

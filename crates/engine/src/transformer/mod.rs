@@ -6,6 +6,7 @@
 pub mod annotations;
 mod combine;
 mod entries;
+pub mod jq;
 pub mod labels;
 pub mod name;
 pub mod namespace;

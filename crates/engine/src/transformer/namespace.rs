@@ -69,7 +69,7 @@ impl Transformer for Set {
             Reach::Forced => true,
             Reach::Namespaced => context.scopes().of_object(&object) != Some(Scope::Cluster),
         };
-        if reached && !(self.only_if_unset && !object.namespace().is_empty()) {
+        if reached && (!self.only_if_unset || object.namespace().is_empty()) {
             object.set_namespace(&self.namespace);
         }
         Ok(object)
