@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
+use serde_json::map::Entry;
+
 use crate::{Map, Number, Value};
 
 /// A value whose mappings had no duplicate keys.
@@ -54,36 +56,82 @@ impl<'de> Visitor<'de> for StrictVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
         while let Some(key) = access.next_key::<String>()? {
-            if map.contains_key(&key) {
-                return Err(A::Error::custom(format_args!("key `{key}` occurs twice in this mapping")));
-            }
-            let Strict(value) = access.next_value()?;
-            map.insert(key, value);
+            match map.entry(key) {
+                Entry::Vacant(slot) => slot.insert(access.next_value::<Strict>()?.0),
+                Entry::Occupied(slot) => {
+                    let message = format!("key `{}` occurs twice in this mapping", slot.key());
+                    return Err(A::Error::custom(message));
+                }
+            };
         }
         Ok(Value::Object(map))
     }
 }
 
-/// Reads one or more JSON values that follow each other, each with its line within `text`. Duplicate keys are errors.
-///
-/// # Errors
-///
-/// On the first value that is not valid JSON.
-pub fn read_stream(text: &str) -> Result<Vec<(Value, usize)>, serde_json::Error> {
-    let mut values = Vec::new();
-    let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Strict>();
-    let (mut line, mut counted) = (1, 0);
-    loop {
-        let start = stream.byte_offset();
-        let start = start + (text.len() - start - text[start..].trim_start().len());
-        line += text[counted..start].bytes().filter(|b| *b == b'\n').count();
-        counted = start;
-        match stream.next() {
-            None => return Ok(values),
-            Some(Err(error)) => return Err(error),
-            Some(Ok(Strict(value))) => values.push((value, line)),
+/// Values that follow each other in one text, read one at a time. Duplicate keys are errors.
+#[derive(Clone, Debug)]
+pub struct Values<T> {
+    text: T,
+    offset: usize,
+    line: usize,
+}
+
+impl<T: AsRef<str>> Values<T> {
+    /// The values of `text`, from byte `offset` on, which is on line `line`.
+    pub fn new(text: T, offset: usize, line: usize) -> Self {
+        Self { text, offset, line }
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        self.text.as_ref()
+    }
+}
+
+/// Each value with the line on which it starts; after an error there is nothing more. Lines in an error count from
+/// the start of its value: see [`ValueError`].
+impl<T: AsRef<str>> Iterator for Values<T> {
+    type Item = Result<(Value, usize), ValueError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let text = self.text.as_ref();
+        let rest = text.get(self.offset..)?;
+        let body = rest.trim_start();
+        if body.is_empty() {
+            return None;
+        }
+        self.line += rest[..rest.len() - body.len()].matches('\n').count();
+        self.offset += rest.len() - body.len();
+        let line = self.line;
+        let mut stream = serde_json::Deserializer::from_str(body).into_iter::<Strict>();
+        match stream.next()? {
+            Ok(Strict(value)) => {
+                let end = stream.byte_offset();
+                self.line += body[..end].bytes().filter(|byte| *byte == b'\n').count();
+                self.offset += end;
+                Some(Ok((value, line)))
+            }
+            Err(error) => {
+                self.offset = text.len() + 1;
+                let (line, column) = (error.line() + line - 1, error.column());
+                let text = error.to_string();
+                let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
+                Some(Err(ValueError { message, line, column }))
+            }
         }
     }
+}
+
+/// Text that is no JSON.
+#[derive(Clone, Debug, thiserror::Error, Eq, PartialEq)]
+#[error("{message} at line {line} column {column}")]
+pub struct ValueError {
+    /// What is wrong.
+    pub message: String,
+    /// Line within the text, from 1.
+    pub line: usize,
+    /// Column, from 1.
+    pub column: usize,
 }
 
 /// Compact JSON with sorted keys: the same value gives the same bytes, whatever order its fields were written in.

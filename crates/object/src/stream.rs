@@ -1,9 +1,11 @@
 //! Text into objects: YAML and JSON streams, lists expanded, every object with its origin.
 
+use std::collections::VecDeque;
 use std::io::BufRead;
 use std::sync::Arc;
 
-use crate::yaml::{self, Chunk, DocumentSplitter, ReadOptions};
+use crate::diagnostic::Excerpt;
+use crate::yaml::{self, Chunk, DocumentSplitter, ReadOptions, YamlError};
 use crate::{Diagnostic, Diagnostics, Object, Origin, Place, Value, json};
 
 /// Reads all objects of `bytes`; `file` is the name used in messages.
@@ -37,13 +39,15 @@ pub fn read_objects_with(file: &str, bytes: &[u8], options: ReadOptions) -> Resu
     problems.into_result(objects)
 }
 
-/// Objects one after the other from a UTF-8 stream; holds one document in memory at a time.
+/// Objects one after the other from a UTF-8 stream; holds the text of one document, and of its values only the next.
 pub struct ObjectStream<R> {
     file: Arc<str>,
     chunks: DocumentSplitter<R>,
     options: ReadOptions,
     document: usize,
-    ready: std::collections::VecDeque<Result<Object, Diagnostic>>,
+    /// JSON values of the current chunk that were not read yet.
+    json: Option<(json::Values<String>, usize)>,
+    ready: Found,
 }
 
 impl<R: BufRead> ObjectStream<R> {
@@ -54,39 +58,73 @@ impl<R: BufRead> ObjectStream<R> {
             chunks: DocumentSplitter::new(input, options.limits.document_bytes),
             options,
             document: 0,
-            ready: std::collections::VecDeque::new(),
+            json: None,
+            ready: Found::new(),
         }
     }
 
-    /// How many documents have been read so far, empty ones included.
-    pub fn documents(&self) -> usize {
-        self.document
+    /// Reads a chunk as YAML, or starts to read it as JSON. Text that starts like JSON is read as JSON, because
+    /// concatenated JSON is not YAML; a flow mapping whose first value is not JSON falls back to YAML.
+    fn read_chunk(&mut self, chunk: Chunk) {
+        if let Some(start) = json_start(&chunk.text) {
+            let line = 1 + chunk.text[..start].matches('\n').count();
+            let mut values = json::Values::new(chunk.text, start, line);
+            match values.next() {
+                Some(Ok((value, line))) => {
+                    self.take(value, line, chunk.lines_before, values.text());
+                    self.json = Some((values, chunk.lines_before));
+                }
+                Some(Err(error)) => {
+                    let chunk = Chunk { text: values.text().to_owned(), lines_before: chunk.lines_before };
+                    self.read_yaml(&chunk, looks_like_json(&chunk.text[start..]).then_some(error));
+                }
+                None => {}
+            }
+            return;
+        }
+        self.read_yaml(&chunk, None);
     }
 
-    fn read_chunk(&mut self, chunk: &Chunk) {
-        match documents(chunk, self.options) {
-            Err(error) => {
-                self.ready.push_back(Err(error.to_diagnostic(&self.file, &chunk.text, chunk.lines_before)));
-            }
+    /// `not_json` is the error to report if the text is no YAML either.
+    fn read_yaml(&mut self, chunk: &Chunk, not_json: Option<json::ValueError>) {
+        match yaml::read_document(&chunk.text, self.options) {
             Ok(values) => {
                 for (value, line) in values {
-                    let origin = Origin {
-                        file: self.file.clone(),
-                        document: self.document,
-                        line: line + chunk.lines_before,
-                    };
-                    self.document += 1;
-                    let before = self.ready.len();
-                    take_objects(value, &origin, &mut self.ready);
-                    for problem in self.ready.iter_mut().skip(before).filter_map(|r| r.as_mut().err()) {
-                        problem.excerpt =
-                            crate::diagnostic::Excerpt::cut(&chunk.text, line, 1).map(|mut cut| {
-                                cut.line += chunk.lines_before;
-                                cut
-                            });
-                    }
+                    self.take(value, line, chunk.lines_before, &chunk.text);
                 }
             }
+            Err(error) => {
+                let error = not_json.map_or(error, YamlError::from);
+                self.ready.push_back(Err(error.to_diagnostic(&self.file, &chunk.text, chunk.lines_before)));
+            }
+        }
+    }
+
+    fn read_json(&mut self) {
+        let Some((mut values, lines_before)) = self.json.take() else { return };
+        match values.next() {
+            None => {}
+            Some(Ok((value, line))) => {
+                self.take(value, line, lines_before, values.text());
+                self.json = Some((values, lines_before));
+            }
+            Some(Err(error)) => {
+                let problem = YamlError::from(error).to_diagnostic(&self.file, values.text(), lines_before);
+                self.ready.push_back(Err(problem));
+            }
+        }
+    }
+
+    fn take(&mut self, value: Value, line: usize, lines_before: usize, text: &str) {
+        let origin = Origin { file: self.file.clone(), document: self.document, line: line + lines_before };
+        self.document += 1;
+        let before = self.ready.len();
+        take_objects(value, &origin, &mut self.ready);
+        for problem in self.ready.iter_mut().skip(before).filter_map(|result| result.as_mut().err()) {
+            problem.excerpt = Excerpt::cut(text, line, 1).map(|mut cut| {
+                cut.line += lines_before;
+                cut
+            });
         }
     }
 }
@@ -99,8 +137,12 @@ impl<R: BufRead> Iterator for ObjectStream<R> {
             if let Some(ready) = self.ready.pop_front() {
                 return Some(ready);
             }
+            if self.json.is_some() {
+                self.read_json();
+                continue;
+            }
             match self.chunks.next()? {
-                Ok(chunk) => self.read_chunk(&chunk),
+                Ok(chunk) => self.read_chunk(chunk),
                 Err(error) => {
                     let message = format!("could not read: {error}");
                     return Some(Err(Diagnostic::error(message).at(Place::file(self.file.clone()))));
@@ -110,35 +152,10 @@ impl<R: BufRead> Iterator for ObjectStream<R> {
     }
 }
 
-/// The documents of one chunk. Text that starts like JSON is read as JSON first, because concatenated JSON is not
-/// YAML; a flow mapping that is not JSON falls back to YAML.
-fn documents(chunk: &Chunk, options: ReadOptions) -> Result<Vec<(Value, usize)>, yaml::YamlError> {
-    let text = chunk.text.as_str();
+/// Where JSON starts in a document, if it may be JSON.
+fn json_start(text: &str) -> Option<usize> {
     let body = text.strip_prefix("---").unwrap_or(text).trim_start();
-    if body.starts_with('{') {
-        let skipped = text[..text.len() - body.len()].matches('\n').count();
-        match json::read_stream(body) {
-            Ok(values) => {
-                return Ok(values.into_iter().map(|(value, line)| (value, line + skipped)).collect());
-            }
-            Err(error) => {
-                return yaml::read_document(text, options).map_err(|yaml_error| {
-                    if !looks_like_json(body) {
-                        return yaml_error;
-                    }
-                    let text = error.to_string();
-                    let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
-                    yaml::YamlError {
-                        message,
-                        line: error.line() + skipped,
-                        column: error.column(),
-                        hint: None,
-                    }
-                });
-            }
-        }
-    }
-    yaml::read_document(text, options)
+    body.starts_with('{').then_some(text.len() - body.len())
 }
 
 /// `{` followed by a quoted key or a closing brace.
@@ -146,7 +163,7 @@ fn looks_like_json(body: &str) -> bool {
     matches!(body[1..].trim_start().as_bytes().first(), Some(b'"' | b'}'))
 }
 
-type Found = std::collections::VecDeque<Result<Object, Diagnostic>>;
+type Found = VecDeque<Result<Object, Diagnostic>>;
 
 fn take_objects(value: Value, origin: &Origin, found: &mut Found) {
     match value {

@@ -46,17 +46,38 @@ pub struct SourceEntry {
 #[derive(Clone, Debug, PartialEq)]
 pub enum SourceSpec {
     /// Kubernetes YAML and JSON files.
-    Yaml { paths: Vec<String> },
+    Yaml {
+        /// Globs.
+        paths: Vec<String>,
+    },
     /// Podfiles.
-    Podfile { paths: Vec<String>, values: Map<String, Value> },
+    Podfile {
+        /// Globs.
+        paths: Vec<String>,
+        /// Values of variables.
+        values: Map<String, Value>,
+    },
     /// A Helm chart.
     Helm(HelmSource),
     /// A kustomization.
-    Kustomize { path: String, values: Map<String, Value> },
+    Kustomize {
+        /// The directory.
+        path: String,
+        /// Values it may refer to.
+        values: Map<String, Value>,
+    },
     /// Go templates.
-    GoTemplate { paths: Vec<String>, values: Map<String, Value> },
+    GoTemplate {
+        /// Globs.
+        paths: Vec<String>,
+        /// What templates see as `.Values`.
+        values: Map<String, Value>,
+    },
     /// A `pod.yaml`, as Kubernetes objects.
-    Pod { path: String },
+    Pod {
+        /// The file.
+        path: String,
+    },
 }
 
 /// The `helm:` source.

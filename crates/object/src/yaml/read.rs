@@ -83,6 +83,12 @@ pub struct YamlError {
     pub hint: Option<&'static str>,
 }
 
+impl From<crate::json::ValueError> for YamlError {
+    fn from(error: crate::json::ValueError) -> Self {
+        Self { message: error.message, line: error.line, column: error.column, hint: None }
+    }
+}
+
 impl YamlError {
     fn new(message: impl Into<String>, at: At) -> Self {
         Self { message: message.into(), line: at.line, column: at.column, hint: None }
