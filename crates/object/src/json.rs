@@ -122,6 +122,15 @@ impl<T: AsRef<str>> Iterator for Values<T> {
     }
 }
 
+/// All values that follow each other in `text`, each with its line.
+///
+/// # Errors
+///
+/// On the first value that is not valid JSON.
+pub fn read_stream(text: &str) -> Result<Vec<(Value, usize)>, ValueError> {
+    Values::new(text, 0, 1).collect()
+}
+
 /// Text that is no JSON.
 #[derive(Clone, Debug, thiserror::Error, Eq, PartialEq)]
 #[error("{message} at line {line} column {column}")]

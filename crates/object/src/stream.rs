@@ -63,6 +63,11 @@ impl<R: BufRead> ObjectStream<R> {
         }
     }
 
+    /// How many documents have been read so far, empty ones included.
+    pub fn documents(&self) -> usize {
+        self.document
+    }
+
     /// Reads a chunk as YAML, or starts to read it as JSON. Text that starts like JSON is read as JSON, because
     /// concatenated JSON is not YAML; a flow mapping whose first value is not JSON falls back to YAML.
     fn read_chunk(&mut self, chunk: Chunk) {
