@@ -24,6 +24,7 @@
 //! | [`decode`] | request bodies: duplicates, unknown fields, wrong types |
 //! | [`defaults`] | what the server fills in for built-in kinds |
 //! | [`strategy`] | what a write may touch: status, generation, server-set values |
+//! | [`protobuf`] | request bodies in protobuf |
 //! | [`crd`] | custom resources: pruning, defaults, validation |
 //! | [`fault`] | what is wrong with a field, in the server's words |
 //! | [`strategic`], [`merge_patch`], [`json_patch`] | the three patches besides apply |
@@ -37,6 +38,7 @@ pub mod fault;
 mod gotext;
 pub mod json_patch;
 pub mod merge_patch;
+pub mod protobuf;
 mod read;
 mod resources;
 pub mod strategic;

@@ -411,17 +411,19 @@ fn job_selector(object: &mut Value, uid: &str) {
         ("job-name", name.as_str()),
         ("batch.kubernetes.io/job-name", name.as_str()),
     ];
+    let template = |object: &Value| object.pointer("/spec/template/metadata/labels").cloned();
+    let own = object.pointer("/metadata/labels").cloned();
+    let follows = own.as_ref().is_none_or(|own| {
+        own.as_object().is_none_or(Map::is_empty) || Some(own) == template(object).as_ref()
+    });
     for (label, value) in labels {
-        for parent in [&["spec", "template", "metadata", "labels"][..]] {
-            let path: Vec<&str> = parent.iter().copied().chain([label]).collect();
-            let present = parent
-                .iter()
-                .try_fold(&*object, |value, key| value.get(*key))
-                .is_some_and(|map| map.get(label).is_some());
-            if !present {
-                set(object, &path, json!(value));
-            }
+        if template(object).is_none_or(|map| map.get(label).is_none()) {
+            set(object, &["spec", "template", "metadata", "labels", label], json!(value));
         }
+    }
+    // A job without labels of its own shows those of its pods.
+    if let (true, Some(labels)) = (follows, template(object)) {
+        set(object, &["metadata", "labels"], labels);
     }
     if object.pointer("/spec/selector").is_none_or(Value::is_null) {
         set(object, &["spec", "selector"], json!({}));

@@ -130,9 +130,16 @@ impl Table {
             .find(|one| one.plural == plural && one.version == version && one.group == group)
     }
 
-    /// The type of a built-in kind, old versions that are no longer served included.
+    /// The type of a built-in kind, old versions that are no longer served included. Options and statuses belong to
+    /// every group and version.
     pub fn type_of(&self, gvk: &GroupVersionKind) -> Option<Type> {
-        let at = self.kinds.get(&(&*gvk.group, &*gvk.version, &*gvk.kind))?;
+        let own = self.kinds.get(&(&*gvk.group, &*gvk.version, &*gvk.kind));
+        let at = own.or_else(|| match &*gvk.kind {
+            "CreateOptions" | "DeleteOptions" | "GetOptions" | "ListOptions" | "PatchOptions"
+            | "UpdateOptions" | "Status" | "APIGroup" | "APIGroupList" | "APIVersions"
+            | "APIResourceList" => self.kinds.get(&("meta.k8s.io", "v1", &*gvk.kind)),
+            _ => None,
+        })?;
         Some(Type::Struct(StructType::builtin(*at, false)))
     }
 

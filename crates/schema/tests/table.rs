@@ -92,11 +92,11 @@ fn list_keys_and_merge_keys_of_service_ports_differ() {
 fn every_struct_of_every_kind_can_be_read() {
     fn walk(ty: &Type, seen: &mut std::collections::BTreeSet<String>) {
         match ty {
-            Type::Struct(structure) => {
-                if seen.insert(ty.go_name().into_owned() + structure.definition().package) {
-                    assert!(!structure.definition().name.is_empty());
-                    structure.definition().fields.values().for_each(|field| walk(&field.ty, seen));
-                }
+            Type::Struct(structure)
+                if seen.insert(ty.go_name().into_owned() + structure.definition().package) =>
+            {
+                assert!(!structure.definition().name.is_empty());
+                structure.definition().fields.values().for_each(|field| walk(&field.ty, seen));
             }
             Type::List(list) => walk(&list.items, seen),
             Type::Map(map) => walk(&map.values, seen),
