@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use podsmith_engine::{Sources, YamlSource};
-use podsmith_object::Diagnostics;
+use podsmith_engine::{InvalidPattern, Sources, YamlSource};
+use podsmith_object::{Diagnostic, Diagnostics};
 use podsmith_object::files::DiskFiles;
 
 /// A renderer over exactly these files, in this order.
@@ -18,7 +18,7 @@ pub fn files(paths: &[PathBuf]) -> Result<Sources<YamlSource>, Diagnostics> {
         let name = path.file_name().map(|name| escape(&name.to_string_lossy())).unwrap_or_default();
         YamlSource::parse(Arc::new(DiskFiles::new(parent)), &name)
     });
-    Ok(Sources::new("yaml", sources.collect::<Result<Vec<_>, _>>()?))
+    named(sources.collect())
 }
 
 /// A renderer over the globs of a pipeline file, relative to its directory.
@@ -29,7 +29,14 @@ pub fn files(paths: &[PathBuf]) -> Result<Sources<YamlSource>, Diagnostics> {
 pub fn globs(directory: &Path, patterns: &[String]) -> Result<Sources<YamlSource>, Diagnostics> {
     let tree = Arc::new(DiskFiles::new(directory));
     let sources = patterns.iter().map(|pattern| YamlSource::parse(tree.clone(), pattern));
-    Ok(Sources::new("yaml", sources.collect::<Result<Vec<_>, _>>()?))
+    named(sources.collect())
+}
+
+fn named(sources: Result<Vec<YamlSource>, InvalidPattern>) -> Result<Sources<YamlSource>, Diagnostics> {
+    match sources {
+        Ok(sources) => Ok(Sources::new("yaml", sources)),
+        Err(error) => Err(Diagnostic::error(error.to_string()).into()),
+    }
 }
 
 /// A pattern that matches only `name` itself.
