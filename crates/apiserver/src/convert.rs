@@ -1,8 +1,12 @@
 //! Objects in the version that was asked for.
 
+mod events;
+mod hpa;
+
 use std::sync::Arc;
 
-use podsmith_object::Value;
+use podsmith_object::{GroupVersionKind, Value};
+use podsmith_schema::{Type, table};
 
 use crate::registry::Resource;
 use crate::server::Server;
@@ -22,7 +26,7 @@ pub async fn read(_server: &Arc<Server>, resource: &Resource, stored: &Stored) -
     if !resource.converts || is_in_version(resource, stored) {
         return Ok(object);
     }
-    Ok(builtin(resource, object, &resource.api_version()))
+    Ok(between(resource, object, &resource.api_version()))
 }
 
 /// The object as it is stored.
@@ -30,12 +34,32 @@ pub async fn write(_server: &Arc<Server>, resource: &Resource, object: Value) ->
     if !resource.converts || resource.api_version() == resource.stored_as {
         return Ok(object);
     }
-    Ok(builtin(resource, object, &resource.stored_as))
+    Ok(between(resource, object, &resource.stored_as))
 }
 
-fn builtin(_resource: &Resource, mut object: Value, version: &str) -> Value {
+/// The type of a built-in kind in another of its versions.
+pub fn sibling_type(resource: &Resource, api_version: &str) -> Option<Type> {
+    if !resource.converts {
+        return None;
+    }
+    table().type_of(&GroupVersionKind::from_api_version(api_version, &resource.kind))
+}
+
+/// The object in another version, as far as that needs nobody else.
+pub fn between(resource: &Resource, mut object: Value, api_version: &str) -> Value {
+    let from = crate::fields::text(&object, &["apiVersion"]).to_owned();
+    if from == api_version {
+        return object;
+    }
+    match (resource.kind.as_str(), from.as_str(), api_version) {
+        ("HorizontalPodAutoscaler", "autoscaling/v1", "autoscaling/v2") => hpa::to_v2(&mut object),
+        ("HorizontalPodAutoscaler", "autoscaling/v2", "autoscaling/v1") => hpa::to_v1(&mut object),
+        ("Event", "v1", "events.k8s.io/v1") => events::to_events(&mut object),
+        ("Event", "events.k8s.io/v1", "v1") => events::to_core(&mut object),
+        _ => {}
+    }
     if let Some(body) = object.as_object_mut() {
-        body.insert("apiVersion".into(), version.into());
+        body.insert("apiVersion".into(), api_version.into());
     }
     object
 }

@@ -9,7 +9,6 @@ mod convert;
 pub mod fields;
 mod handlers;
 mod output;
-mod patches;
 pub mod registry;
 pub mod reply;
 pub mod request;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{Method, Request, Response, header};
 
-use crate::auth::Identity;
+use crate::auth::{Identity, Rights};
 use crate::cluster::Pki;
 use crate::handlers;
 use crate::registry::{Registry, Resource};
@@ -13,6 +13,7 @@ use crate::reply::{Body, Reply};
 use crate::request::{self, Encoding, Form, Query, Route, Target};
 use crate::status::{ApiError, ApiResult};
 use crate::store::Store;
+use crate::strategy::services::Addresses;
 
 /// Everything a request needs.
 pub struct Server {
@@ -22,6 +23,10 @@ pub struct Server {
     pub registry: Registry,
     /// The keys.
     pub pki: Pki,
+    /// Addresses and ports of services.
+    pub addresses: Addresses,
+    /// Who may do what, as far as it was worked out.
+    pub rights: Rights,
 }
 
 /// One request, taken apart.
@@ -56,7 +61,29 @@ impl Call {
 impl Server {
     /// A server over a store.
     pub fn new(store: Store, pki: Pki) -> Self {
-        Self { store, registry: Registry::default(), pki }
+        let server = Self {
+            store,
+            registry: Registry::default(),
+            pki,
+            addresses: Addresses::default(),
+            rights: Rights::default(),
+        };
+        server.restore();
+        server
+    }
+
+    /// What follows from objects that are already there.
+    fn restore(&self) {
+        let everything = |table: &str| match self.store.list(table, "", None, None, None) {
+            Ok(listing) => listing.items,
+            Err(_) => Vec::new(),
+        };
+        for (_, stored) in everything("apiextensions.k8s.io/customresourcedefinitions") {
+            self.registry.define(&stored.value());
+        }
+        for (_, stored) in everything("services") {
+            self.addresses.note(&stored.value(), false);
+        }
     }
 
     /// Answers a request. Never fails: failures are answers.

@@ -137,16 +137,18 @@ impl ApiError {
 
     /// 422: the fields of an object are wrong.
     pub fn invalid(group: &str, kind: &str, name: &str, causes: Vec<Cause>) -> Self {
-        let text: Vec<String> = causes
-            .iter()
-            .map(|cause| {
-                if cause.field.is_empty() {
-                    cause.message.clone()
-                } else {
-                    format!("{}: {}", cause.field, cause.message)
-                }
-            })
-            .collect();
+        let mut text: Vec<String> = Vec::new();
+        for cause in &causes {
+            let one = if cause.field.is_empty() {
+                cause.message.clone()
+            } else {
+                format!("{}: {}", cause.field, cause.message)
+            };
+            // Equal faults show once.
+            if !text.contains(&one) {
+                text.push(one);
+            }
+        }
         let text = match text.as_slice() {
             [one] => one.clone(),
             many => format!("[{}]", many.join(", ")),

@@ -1,8 +1,11 @@
 //! What may be written, beyond the shape of an object.
 
+mod pods;
+mod storage;
+
 use std::sync::Arc;
 
-use podsmith_object::Value;
+use podsmith_object::{Value, json};
 
 use crate::fields;
 use crate::server::{Call, Server};
@@ -24,14 +27,36 @@ pub async fn mutate(
     server: &Arc<Server>,
     call: &Call,
     operation: Operation,
-    _object: &mut Value,
+    object: &mut Value,
     _old: Option<&Value>,
     _dry_run: bool,
 ) -> ApiResult<Vec<String>> {
+    let resource = &call.resource;
     if operation == Operation::Create {
         namespace_accepts(server, call)?;
+        match (resource.group.as_str(), resource.plural.as_str()) {
+            ("", "pods") => pods::complete(server, call, object)?,
+            ("", "persistentvolumeclaims") => {
+                storage::default_storage_class(server, object);
+                storage::protect(object, "kubernetes.io/pvc-protection");
+            }
+            ("", "persistentvolumes") => storage::protect(object, "kubernetes.io/pv-protection"),
+            ("networking.k8s.io", "ingresses") => storage::default_ingress_class(server, object),
+            ("", "nodes") => taint_new_node(object),
+            _ => {}
+        }
     }
     Ok(Vec::new())
+}
+
+/// Nothing is placed on a node before it says that it is ready.
+fn taint_new_node(node: &mut Value) {
+    let mut taints: Vec<Value> = fields::list(node, &["spec", "taints"]).to_vec();
+    let key = "node.kubernetes.io/not-ready";
+    if !taints.iter().any(|taint| fields::text(taint, &["key"]) == key) {
+        taints.push(json!({"key": key, "effect": "NoSchedule"}));
+        fields::set(node, &["spec", "taints"], taints.into());
+    }
 }
 
 /// Accepts or refuses a final object. Returns warnings.

@@ -62,18 +62,20 @@ pub async fn create_object(server: &Arc<Server>, call: &Call, new: New) -> ApiRe
     check_namespace(call, &mut object)?;
     let generated = begin_metadata(resource, &mut object)?;
     rules::set_defaults(resource, &mut object);
-    strategy::before_create(server, resource, &mut object);
+    strategy::before_create(call, &mut object);
     if let Some(manager) = &new.manager {
         rules::track(resource, None, &mut object, manager, "");
     }
     let mut warnings =
         admission::mutate(server, call, Operation::Create, &mut object, None, new.dry_run).await?;
-    strategy::allocate(server, resource, &mut object, None, new.dry_run)?;
     let causes = rules::validate_create(resource, &object);
     if !causes.is_empty() {
         return Err(ApiError::invalid(&resource.group, &resource.kind, fields::name(&object), causes));
     }
     warnings.extend(admission::validate(server, call, Operation::Create, &object, None, new.dry_run).await?);
+    if resource.is("", "services") {
+        server.addresses.allocate(&mut object, new.dry_run)?;
+    }
     if new.dry_run {
         let key = resource.key(fields::namespace(&object), fields::name(&object));
         if let Some(old) = server.store.get(&resource.table, &key) {
@@ -84,7 +86,7 @@ pub async fn create_object(server: &Arc<Server>, call: &Call, new: New) -> ApiRe
         return Ok(reply);
     }
     let stored = put_new(server, resource, object, generated).await?;
-    strategy::after_write(server, resource, &stored);
+    strategy::after_write(server, resource, &stored, false);
     settle(server, stored.revision()).await?;
     let mut reply = output::stored(server, call, 201, &stored).await?;
     reply.warnings = warnings;
@@ -157,7 +159,6 @@ fn begin_metadata(resource: &Resource, object: &mut Value) -> ApiResult<bool> {
         let cause = Cause::required("metadata.name", "name or generateName is required");
         return Err(ApiError::invalid(&resource.group, &resource.kind, "", vec![cause]));
     }
-    let counts = resource.counts_generation;
     let metadata = fields::metadata(object);
     for key in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion"] {
         metadata.shift_remove(key);
@@ -167,9 +168,6 @@ fn begin_metadata(resource: &Resource, object: &mut Value) -> ApiResult<bool> {
     }
     metadata.insert("uid".into(), uuid::Uuid::new_v4().to_string().into());
     metadata.insert("creationTimestamp".into(), clock::now().into());
-    if counts {
-        metadata.insert("generation".into(), 1.into());
-    }
     Ok(generated)
 }
 

@@ -148,10 +148,7 @@ pub async fn delete_object(
         }
         match commit(server, resource, &key, &before, new, free).await {
             Ok(stored) => {
-                strategy::after_write(server, resource, &stored);
-                if free {
-                    strategy::after_delete(server, resource, &old);
-                }
+                strategy::after_write(server, resource, &stored, free);
                 settle(server, stored.revision()).await?;
                 let object = convert::read(server, resource, &stored).await?;
                 return Ok((if free { Deleted::Gone(object) } else { Deleted::Held(object) }, warnings));

@@ -8,6 +8,7 @@ pub mod pages;
 mod patch;
 mod read;
 mod reviews;
+mod scale;
 mod update;
 mod watch;
 
@@ -36,6 +37,9 @@ pub async fn dispatch(server: &Arc<Server>, call: Call) -> ApiResult<Reply> {
         return Err(ApiError::no_such_resource());
     }
     let named = !target.name.is_empty();
+    if target.subresource == "scale" {
+        return scale::answer(server, &call).await;
+    }
     if call.method == Method::GET || call.method == Method::HEAD {
         if target.watch_prefix || (!named && call.query.flag("watch")) {
             return watch::watch(server, call).await;

@@ -7,7 +7,6 @@ use podsmith_object::Value;
 use super::create;
 use super::update::{Change, apply_change, manager};
 use crate::fields;
-use crate::patches;
 use crate::reply::Reply;
 use crate::request::body::{decode_json, decode_yaml};
 use crate::request::{FieldValidation, WriteOptions};
@@ -107,9 +106,9 @@ pub fn apply_patch(
     body: &Value,
 ) -> ApiResult<Value> {
     match dialect {
-        Dialect::Json => patches::json_patch(old, body),
-        Dialect::Merge => Ok(patches::merge_patch(old, body)),
-        Dialect::Strategic => rules::strategic_merge(resource, old, body),
+        Dialect::Json => rules::json(old, body),
+        Dialect::Merge => Ok(rules::merge(old, body)),
+        Dialect::Strategic => rules::strategic(resource, old, body),
         Dialect::Apply => Err(ApiError::internal("an apply is no plain patch")),
     }
 }
@@ -132,25 +131,19 @@ async fn apply(server: &Arc<Server>, call: &Call, options: &WriteOptions) -> Api
     let (resource, target) = (&call.resource, &call.target);
     let decoded = decode_yaml(&call.body)
         .map_err(|error| ApiError::bad_request(format!("error decoding YAML: {error}")))?;
-    let mut config = decoded.value;
-    super::check_type(&mut config, &resource.group, &resource.version, &resource.kind)?;
-    let name = fields::name(&config).to_owned();
-    if name.is_empty() {
-        fields::metadata(&mut config).insert("name".into(), target.name.as_str().into());
-    } else if name != target.name {
+    let config = decoded.value;
+    let name = fields::name(&config);
+    if !name.is_empty() && name != target.name {
         return Err(ApiError::bad_request(format!(
             "the name of the object ({name}) does not match the name on the URL ({})",
             target.name
         )));
     }
-    if resource.namespaced {
-        let namespace = fields::namespace(&config);
-        if !namespace.is_empty() && namespace != target.namespace {
-            return Err(ApiError::bad_request(
-                "the namespace of the provided object does not match the namespace sent on the request",
-            ));
-        }
-        fields::metadata(&mut config).insert("namespace".into(), target.namespace.as_str().into());
+    let namespace = fields::namespace(&config);
+    if resource.namespaced && !namespace.is_empty() && namespace != target.namespace {
+        return Err(ApiError::bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ));
     }
     let manager = manager(call, options);
     let force = options.force == Some(true);
@@ -161,6 +154,7 @@ async fn apply(server: &Arc<Server>, call: &Call, options: &WriteOptions) -> Api
             let mut object = rules::apply(resource, None, &config, &manager, force, "")?;
             fields::remove(&mut object, &["metadata", "resourceVersion"]);
             fields::remove(&mut object, &["metadata", "uid"]);
+            fields::metadata(&mut object).insert("name".into(), target.name.as_str().into());
             let new = create::New { object, manager: None, dry_run: options.dry_run };
             match create::create_object(server, call, new).await {
                 Err(error) if error.reason == "AlreadyExists" => continue,

@@ -114,7 +114,8 @@ pub async fn apply_change(
         }
         match store(server, resource, &key, &before, &old, new).await {
             Ok(stored) => {
-                strategy::after_write(server, resource, &stored);
+                let gone = server.store.get(&resource.table, &key).is_none();
+                strategy::after_write(server, resource, &stored, gone);
                 settle(server, stored.revision()).await?;
                 let mut reply = output::stored(server, call, 200, &stored).await?;
                 reply.warnings = warnings;
@@ -140,7 +141,9 @@ fn check_preconditions(call: &Call, change: &Change<'_>, old: &Value, new: &Valu
     if !new_uid.is_empty() && new_uid != old_uid {
         if change.patch {
             let cause = Cause::invalid("metadata.uid", &new_uid.into(), "field is immutable");
-            return Err(ApiError::invalid(&resource.group, &resource.kind, name, vec![cause]));
+            // The real server finds this twice and says so.
+            let causes = vec![cause.clone(), cause];
+            return Err(ApiError::invalid(&resource.group, &resource.kind, name, causes));
         }
         let path = if resource.namespaced {
             format!("/registry/{}/{}/{name}", resource.plural, call.target.namespace)
@@ -187,21 +190,21 @@ async fn prepare(
 ) -> ApiResult<Vec<String>> {
     let (resource, subresource) = (&call.resource, call.target.subresource.as_str());
     keep_system_metadata(old, new);
-    strategy::restrict(resource, subresource, old, new);
     rules::set_defaults(resource, new);
-    strategy::before_update(server, resource, subresource, old, new);
+    strategy::before_update(resource, subresource, old, new);
     if !change.tracked {
         rules::track(resource, Some(old), new, &manager(call, change.options), subresource);
     }
     let dry_run = change.options.dry_run;
     let mut warnings = admission::mutate(server, call, Operation::Update, new, Some(old), dry_run).await?;
-    strategy::allocate(server, resource, new, Some(old), dry_run)?;
-    count_generation(resource, subresource, old, new);
     let causes = rules::validate_update(resource, subresource, new, old);
     if !causes.is_empty() {
         return Err(ApiError::invalid(&resource.group, &resource.kind, fields::name(old), causes));
     }
     warnings.extend(admission::validate(server, call, Operation::Update, new, Some(old), dry_run).await?);
+    if resource.is("", "services") && subresource.is_empty() {
+        server.addresses.allocate(new, dry_run)?;
+    }
     Ok(warnings)
 }
 
@@ -222,29 +225,6 @@ fn keep_system_metadata(old: &Value, new: &mut Value) {
     }
 }
 
-/// One more when anything but metadata and status changed.
-fn count_generation(resource: &Resource, subresource: &str, old: &Value, new: &mut Value) {
-    if !resource.counts_generation || subresource == "status" {
-        return;
-    }
-    let body = |value: &Value| -> Vec<(String, Value)> {
-        let skip_status = resource.subresource("status").is_some();
-        let mut body: Vec<(String, Value)> = value
-            .as_object()
-            .into_iter()
-            .flatten()
-            .filter(|(key, _)| *key != "metadata" && !(skip_status && *key == "status"))
-            .map(|(key, value)| (key.clone(), value.clone()))
-            .collect();
-        body.sort_by(|a, b| a.0.cmp(&b.0));
-        body
-    };
-    if body(old) != body(new) {
-        let generation = fields::at(old, &["metadata", "generation"]).and_then(Value::as_i64).unwrap_or(0);
-        fields::metadata(new).insert("generation".into(), (generation + 1).into());
-    }
-}
-
 /// Writes the new state, or nothing if nothing changed, or deletes the object if this was all that held it.
 async fn store(
     server: &Arc<Server>,
@@ -254,7 +234,7 @@ async fn store(
     old: &Value,
     new: Value,
 ) -> Result<Arc<Stored>, CommitError> {
-    if same_but_for_times(old, &new) {
+    if rules::same_but_for_times(old, &new) {
         return Ok(before.clone());
     }
     let ends = delete::is_free(resource, &new);
@@ -265,22 +245,4 @@ async fn store(
         return server.store.delete(&resource.table, key, before.revision(), Draft::new(&object));
     }
     server.store.put(&resource.table, key, Expect::Revision(before.revision()), Draft::new(&object))
-}
-
-/// True if two states differ only in the times of their managers.
-fn same_but_for_times(old: &Value, new: &Value) -> bool {
-    if old == new {
-        return true;
-    }
-    let without_times = |value: &Value| {
-        let mut value = value.clone();
-        if let Some(Value::Array(entries)) = fields::metadata(&mut value).get_mut("managedFields") {
-            for entry in entries {
-                fields::remove(entry, &["time"]);
-            }
-        }
-        value
-    };
-    let quick = |value: &Value| value.as_object().map(serde_json::Map::len);
-    quick(old) == quick(new) && without_times(old) == without_times(new)
 }

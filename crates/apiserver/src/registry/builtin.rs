@@ -2,72 +2,9 @@
 
 use std::sync::Arc;
 
-use podsmith_schema::{Type, table};
+use podsmith_schema::{Type, strategy, table};
 
 use super::{Group, Index, Resource, Resources, Subresource};
-
-/// Kinds whose `metadata.generation` counts changes of the specification.
-const GENERATION: [(&str, &str); 27] = [
-    ("", "pods"),
-    ("", "podtemplates"),
-    ("", "replicationcontrollers"),
-    ("admissionregistration.k8s.io", "mutatingadmissionpolicies"),
-    ("admissionregistration.k8s.io", "mutatingadmissionpolicybindings"),
-    ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"),
-    ("admissionregistration.k8s.io", "validatingadmissionpolicies"),
-    ("admissionregistration.k8s.io", "validatingadmissionpolicybindings"),
-    ("admissionregistration.k8s.io", "validatingwebhookconfigurations"),
-    ("apiextensions.k8s.io", "customresourcedefinitions"),
-    ("apps", "daemonsets"),
-    ("apps", "deployments"),
-    ("apps", "replicasets"),
-    ("apps", "statefulsets"),
-    ("batch", "cronjobs"),
-    ("batch", "jobs"),
-    ("discovery.k8s.io", "endpointslices"),
-    ("flowcontrol.apiserver.k8s.io", "flowschemas"),
-    ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"),
-    ("networking.k8s.io", "ingressclasses"),
-    ("networking.k8s.io", "ingresses"),
-    ("networking.k8s.io", "networkpolicies"),
-    ("policy", "poddisruptionbudgets"),
-    ("resource.k8s.io", "deviceclasses"),
-    ("resource.k8s.io", "resourceslices"),
-    ("scheduling.k8s.io", "priorityclasses"),
-    ("storage.k8s.io", "csidrivers"),
-];
-
-/// Kinds a PUT without a revision does not overwrite.
-const NEEDS_REVISION: [(&str, &str); 14] = [
-    ("admissionregistration.k8s.io", "mutatingadmissionpolicies"),
-    ("admissionregistration.k8s.io", "mutatingadmissionpolicybindings"),
-    ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"),
-    ("admissionregistration.k8s.io", "validatingadmissionpolicies"),
-    ("admissionregistration.k8s.io", "validatingadmissionpolicybindings"),
-    ("admissionregistration.k8s.io", "validatingwebhookconfigurations"),
-    ("apiextensions.k8s.io", "customresourcedefinitions"),
-    ("apiregistration.k8s.io", "apiservices"),
-    ("coordination.k8s.io", "leases"),
-    ("node.k8s.io", "runtimeclasses"),
-    ("policy", "poddisruptionbudgets"),
-    ("storage.k8s.io", "csidrivers"),
-    ("storage.k8s.io", "csinodes"),
-    ("storage.k8s.io", "csistoragecapacities"),
-];
-
-/// Kinds a PUT creates when they are not there.
-const CREATE_ON_UPDATE: [(&str, &str); 10] = [
-    ("", "endpoints"),
-    ("", "events"),
-    ("", "limitranges"),
-    ("", "services"),
-    ("coordination.k8s.io", "leases"),
-    ("node.k8s.io", "runtimeclasses"),
-    ("rbac.authorization.k8s.io", "clusterrolebindings"),
-    ("rbac.authorization.k8s.io", "clusterroles"),
-    ("rbac.authorization.k8s.io", "rolebindings"),
-    ("rbac.authorization.k8s.io", "roles"),
-];
 
 /// The index of what is always served.
 pub(super) fn index() -> Index {
@@ -108,17 +45,17 @@ pub(super) fn index() -> Index {
             converts: matches!(at, ("autoscaling", _) | ("events.k8s.io" | "", "events")),
             stored_as,
             ty: table().type_of(&known.gvk()).unwrap_or(Type::Untyped),
-            counts_generation: GENERATION.contains(&at),
-            needs_revision: NEEDS_REVISION.contains(&at),
-            create_on_update: CREATE_ON_UPDATE.contains(&at),
+            needs_revision: !strategy::allows_unconditional_update(&known.gvk()),
+            create_on_update: strategy::creates_on_update(&known.gvk()),
+            custom: None,
         };
-        add(&mut index, resource);
+        add(&mut index, Arc::new(resource));
     }
     index
 }
 
 /// Adds a resource at the end of its version, group and index.
-pub(super) fn add(index: &mut Index, resource: Resource) {
+pub(super) fn add(index: &mut Index, resource: Arc<Resource>) {
     let at = match index.groups.iter().position(|group| group.name == resource.group) {
         Some(at) => at,
         None => {
@@ -132,6 +69,6 @@ pub(super) fn add(index: &mut Index, resource: Resource) {
         versions.push((resource.version.clone(), Resources::new()));
     }
     if let Some((_, resources)) = versions.iter_mut().find(|(version, _)| *version == resource.version) {
-        resources.insert(resource.plural.clone(), Arc::new(resource));
+        resources.insert(resource.plural.clone(), resource);
     }
 }

@@ -1,15 +1,18 @@
 //! Which resources are served: the built-in ones, and those that CustomResourceDefinitions add.
 
 mod builtin;
+mod custom;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use podsmith_object::GroupVersionKind;
+use parking_lot::Mutex;
+use podsmith_object::{GroupVersionKind, Value};
 use podsmith_schema::Type;
 
 use crate::status::qualified;
+pub use custom::{Column, Custom, ScalePaths, version_order};
 
 /// One served version of one resource.
 #[derive(Debug)]
@@ -46,12 +49,12 @@ pub struct Resource {
     pub converts: bool,
     /// What objects look like.
     pub ty: Type,
-    /// `metadata.generation` counts changes of the specification.
-    pub counts_generation: bool,
     /// An update needs the revision it is based on.
     pub needs_revision: bool,
     /// A PUT to a name that is not there creates it.
     pub create_on_update: bool,
+    /// What a CustomResourceDefinition says; nothing for built-in resources.
+    pub custom: Option<Custom>,
 }
 
 /// A part of an object with a path of its own.
@@ -107,7 +110,7 @@ impl Resource {
 
     /// True for a resource of a CustomResourceDefinition.
     pub fn is_custom(&self) -> bool {
-        false
+        self.custom.is_some()
     }
 
     /// True for questions that are answered and not stored.
@@ -116,8 +119,8 @@ impl Resource {
     }
 
     /// True if lists can be narrowed by this field, as a CustomResourceDefinition declares.
-    pub fn selectable(&self, _path: &str) -> bool {
-        false
+    pub fn selectable(&self, path: &str) -> bool {
+        self.custom.as_ref().is_some_and(|custom| custom.selectable.iter().any(|known| known == path))
     }
 
     /// True if the resource has this verb.
@@ -195,11 +198,15 @@ impl Index {
 #[derive(Debug)]
 pub struct Registry {
     index: ArcSwap<Index>,
+    builtin: Index,
+    /// The resources of each definition, by its name.
+    custom: Mutex<BTreeMap<String, Vec<Arc<Resource>>>>,
 }
 
 impl Default for Registry {
     fn default() -> Self {
-        Self { index: ArcSwap::from_pointee(builtin::index()) }
+        let builtin = builtin::index();
+        Self { index: ArcSwap::from_pointee(builtin.clone()), builtin, custom: Mutex::default() }
     }
 }
 
@@ -212,5 +219,37 @@ impl Registry {
     /// A resource at a path.
     pub fn resource(&self, group: &str, version: &str, plural: &str) -> Option<Arc<Resource>> {
         self.index.load().resource(group, version, plural).cloned()
+    }
+
+    /// Serves what a CustomResourceDefinition declares, from now on.
+    pub fn define(&self, definition: &Value) {
+        let name = crate::fields::name(definition).to_owned();
+        let resources = custom::resources(definition);
+        let mut all = self.custom.lock();
+        all.insert(name, resources);
+        self.rebuild(&all);
+    }
+
+    /// Serves it no longer.
+    pub fn forget(&self, name: &str) {
+        let mut all = self.custom.lock();
+        if all.remove(name).is_some() {
+            self.rebuild(&all);
+        }
+    }
+
+    fn rebuild(&self, custom: &BTreeMap<String, Vec<Arc<Resource>>>) {
+        let mut index = self.builtin.clone();
+        let known = index.groups.len();
+        for resource in custom.values().flatten() {
+            builtin::add(&mut index, resource.clone());
+        }
+        for group in index.groups.iter_mut().skip(known) {
+            group.versions.sort_by_key(|(version, _)| version_order(version));
+        }
+        if let Some(custom) = index.groups.get_mut(known..) {
+            custom.sort_by(|a, b| a.name.cmp(&b.name));
+        }
+        self.index.store(Arc::new(index));
     }
 }

@@ -1,64 +1,153 @@
-//! What depends on the type of an object: decoding, defaults, validation, merges. The work is done by the schema
-//! crate; this is where its results become answers.
+//! What depends on the type of an object: decoding, defaults, validation, merges. The schema crate does the work;
+//! this is where its results become answers.
+
+mod managers;
 
 use podsmith_object::Value;
+use podsmith_schema::fault::Fault;
+use podsmith_schema::json_patch::{self, JsonPatchError};
+use podsmith_schema::{canonical, decode, defaults, merge_patch, protobuf, strategic};
+
+pub use managers::{apply, same_but_for_times, track};
 
 use crate::registry::Resource;
 use crate::request::FieldValidation;
 use crate::status::{ApiError, ApiResult, Cause};
 
-/// Checks a decoded body against its type. Returns warnings.
+/// Checks a decoded body against its type and brings it into the stored form. Returns warnings.
+///
+/// # Errors
+///
+/// 400 for a value of the wrong type, and for unknown or duplicate fields when the check is strict.
 pub fn check_body(
-    _resource: &Resource,
-    _object: &mut Value,
+    resource: &Resource,
+    object: &mut Value,
     duplicates: &[String],
     validation: FieldValidation,
 ) -> ApiResult<Vec<String>> {
-    let _ = (duplicates, validation);
-    Ok(Vec::new())
+    let refuse = |why: String| {
+        let (kind, version) = (&resource.kind, &resource.version);
+        ApiError::bad_request(format!("{kind} in version \"{version}\" cannot be handled as a {kind}: {why}"))
+    };
+    let mut complaints: Vec<String> = Vec::new();
+    match &resource.custom {
+        Some(custom) => {
+            let dropped = custom.schema.prune(object);
+            complaints.extend(dropped.iter().map(|path| format!("unknown field \"{path}\"")));
+            custom.schema.drop_nulls(object);
+        }
+        None => {
+            decode::check(&resource.ty, object).map_err(|error| refuse(error.to_string()))?;
+            if validation != FieldValidation::Ignore {
+                complaints.extend(decode::unknown_fields(&resource.ty, object));
+            }
+            canonical::canonicalize(&resource.ty, object);
+        }
+    }
+    complaints.extend_from_slice(duplicates);
+    match validation {
+        FieldValidation::Ignore => Ok(Vec::new()),
+        FieldValidation::Warn => Ok(complaints),
+        FieldValidation::Strict if complaints.is_empty() => Ok(Vec::new()),
+        FieldValidation::Strict if resource.is_custom() => {
+            Err(ApiError::bad_request(format!("strict decoding error: {}", complaints.join(", "))))
+        }
+        FieldValidation::Strict => Err(refuse(format!("strict decoding error: {}", complaints.join(", ")))),
+    }
 }
 
 /// Fills in what the client left out.
-pub fn set_defaults(_resource: &Resource, _object: &mut Value) {}
+pub fn set_defaults(resource: &Resource, object: &mut Value) {
+    match &resource.custom {
+        Some(custom) => custom.schema.default_fields(object),
+        None => defaults::fill(&resource.ty, object),
+    }
+}
 
 /// What is wrong with a new object.
-pub fn validate_create(_resource: &Resource, _object: &Value) -> Vec<Cause> {
-    Vec::new()
+pub fn validate_create(resource: &Resource, object: &Value) -> Vec<Cause> {
+    match &resource.custom {
+        Some(custom) => causes(custom.schema.validate(object)),
+        None => Vec::new(),
+    }
 }
 
 /// What is wrong with a change.
-pub fn validate_update(_resource: &Resource, _subresource: &str, _new: &Value, _old: &Value) -> Vec<Cause> {
-    Vec::new()
+pub fn validate_update(resource: &Resource, _subresource: &str, new: &Value, old: &Value) -> Vec<Cause> {
+    match &resource.custom {
+        Some(custom) => causes(custom.schema.validate_update(new, old)),
+        None => Vec::new(),
+    }
+}
+
+fn causes(faults: Vec<Fault>) -> Vec<Cause> {
+    faults
+        .into_iter()
+        .map(|fault| {
+            let field = if fault.field.is_empty() { "<nil>".to_owned() } else { fault.field.clone() };
+            Cause::new(fault.reason.cause(), field, fault.body())
+        })
+        .collect()
 }
 
 /// A strategic merge patch.
-pub fn strategic_merge(_resource: &Resource, _object: &Value, _patch: &Value) -> ApiResult<Value> {
-    Err(ApiError::new(415, "UnsupportedMediaType", "strategic merge is not there yet"))
+///
+/// # Errors
+///
+/// When the patch makes no sense for the type.
+pub fn strategic(resource: &Resource, object: &Value, patch: &Value) -> ApiResult<Value> {
+    strategic::apply(object.clone(), patch.clone(), &resource.ty)
+        .map_err(|error| ApiError::internal(error.to_string()))
 }
 
-/// Server-side apply: the new object with its managers.
-pub fn apply(
-    _resource: &Resource,
-    _live: Option<&Value>,
-    _config: &Value,
-    _manager: &str,
-    _force: bool,
-    _subresource: &str,
-) -> ApiResult<Value> {
-    Err(ApiError::new(415, "UnsupportedMediaType", "server-side apply is not there yet"))
+/// A merge patch.
+pub fn merge(object: &Value, patch: &Value) -> Value {
+    let mut out = object.clone();
+    merge_patch::apply(&mut out, patch.clone());
+    out
 }
 
-/// Notes who changed what.
-pub fn track(
-    _resource: &Resource,
-    _old: Option<&Value>,
-    _new: &mut Value,
-    _manager: &str,
-    _subresource: &str,
-) {
+/// A JSON patch.
+///
+/// # Errors
+///
+/// 400 when it is none, 413 when it is too long, 422 when it cannot be done.
+pub fn json(object: &Value, patch: &Value) -> ApiResult<Value> {
+    let operations = patch.as_array().map_or(0, Vec::len);
+    if operations > json_patch::MAX_OPERATIONS {
+        let most = json_patch::MAX_OPERATIONS;
+        let message = format!("The allowed maximum operations in a JSON patch is {most}, got {operations}");
+        return Err(ApiError::new(413, "RequestEntityTooLarge", message));
+    }
+    let mut out = object.clone();
+    match json_patch::apply(&mut out, patch) {
+        Ok(()) => Ok(out),
+        Err(JsonPatchError::NotAList) => {
+            let found = match patch {
+                Value::Object(_) => "object",
+                Value::String(_) => "string",
+                Value::Number(_) => "number",
+                Value::Bool(_) => "bool",
+                _ => "null",
+            };
+            Err(ApiError::bad_request(format!(
+                "error decoding patch: json: cannot unmarshal {found} into Go value of type []handlers.jsonPatchOp"
+            )))
+        }
+        Err(_) => Err(ApiError::new(
+            422,
+            "Invalid",
+            "the server rejected our request due to an error in our request",
+        )
+        .with_details(Default::default())),
+    }
 }
 
 /// A protobuf body.
-pub fn decode_protobuf(_bytes: &[u8]) -> Result<Value, String> {
-    Err("protobuf is not there yet".to_owned())
+///
+/// # Errors
+///
+/// When it cannot be read.
+pub fn decode_protobuf(bytes: &[u8]) -> Result<Value, String> {
+    protobuf::decode(bytes).map_err(|error| error.to_string())
 }

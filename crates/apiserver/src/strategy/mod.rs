@@ -1,71 +1,102 @@
 //! The rules of single kinds that are no matter of types: what a create sets, what an update may touch, what is
 //! handed out, what follows a write.
 
+mod definitions;
+mod restrict;
+pub mod services;
+
 use std::sync::Arc;
 
 use podsmith_object::{Value, json};
 
+use crate::clock;
 use crate::fields;
 use crate::registry::Resource;
 use crate::request::DeleteOptions;
-use crate::server::Server;
-use crate::status::ApiResult;
+use crate::server::{Call, Server};
 use crate::store::Stored;
+use podsmith_schema::strategy as rules;
 
 /// Sets what a new object of its kind begins with.
-pub fn before_create(_server: &Arc<Server>, resource: &Resource, object: &mut Value) {
-    if resource.is("", "namespaces") {
-        let name = fields::name(object).to_owned();
-        fields::set(object, &["metadata", "labels", "kubernetes.io/metadata.name"], name.into());
-        fields::set(object, &["spec", "finalizers"], json!(["kubernetes"]));
-        fields::set(object, &["status"], json!({"phase": "Active"}));
+pub fn before_create(call: &Call, object: &mut Value) {
+    let resource = &call.resource;
+    if resource.is_custom() {
+        rules::custom_create(object, resource.subresource("status").is_some());
+        return;
     }
-}
-
-/// Leaves only those changes that the path allows.
-pub fn restrict(resource: &Resource, subresource: &str, old: &Value, new: &mut Value) {
-    match subresource {
-        "" => {
-            if resource.subresource("status").is_some() {
-                fields::copy(old, new, &["status"]);
+    let uid = fields::uid(object).to_owned();
+    let now = clock::now();
+    rules::prepare_create(&resource.gvk(), object, rules::Birth { uid: &uid, now: &now });
+    match (resource.group.as_str(), resource.plural.as_str()) {
+        ("apps", "daemonsets") => count_templates(object, None),
+        ("certificates.k8s.io", "certificatesigningrequests") => {
+            if let Some(who) = call.identity.to_value().as_object() {
+                for (key, value) in who {
+                    fields::set(object, &["spec", key], value.clone());
+                }
             }
         }
-        "status" => {
-            let mut kept = old.clone();
-            fields::copy(new, &mut kept, &["status"]);
-            fields::copy(new, &mut kept, &["metadata", "managedFields"]);
-            *new = kept;
+        ("apiregistration.k8s.io", "apiservices") if fields::at(object, &["spec", "service"]).is_none() => {
+            let condition = json!({
+                "type": "Available", "status": "True", "lastTransitionTime": now,
+                "reason": "Local", "message": "Local APIServices are always available",
+            });
+            fields::set(object, &["status", "conditions"], json!([condition]));
         }
         _ => {}
     }
 }
 
-/// Sets what an update of its kind brings with it.
-pub fn before_update(
-    _server: &Arc<Server>,
-    _resource: &Resource,
-    _sub: &str,
-    _old: &Value,
-    _new: &mut Value,
-) {
+/// Leaves only those changes that the path allows, and sets what an update of its kind brings with it.
+pub fn before_update(resource: &Resource, subresource: &str, old: &Value, new: &mut Value) {
+    let has_status = resource.subresource("status").is_some();
+    match (subresource, resource.is_custom()) {
+        ("" | "scale", true) => rules::custom_update(new, old, has_status),
+        ("status", true) => rules::custom_status_update(new, old),
+        ("" | "scale", false) => {
+            rules::prepare_update(&resource.gvk(), new, old);
+            match (resource.group.as_str(), resource.plural.as_str()) {
+                ("apps", "daemonsets") => count_templates(new, Some(old)),
+                ("", "services") => services::drop_allocated(old, new),
+                ("apiextensions.k8s.io", "customresourcedefinitions") => {
+                    definitions::note_stored_versions(new)
+                }
+                _ => {}
+            }
+        }
+        ("status", false) => rules::prepare_status_update(&resource.gvk(), new, old, &clock::now()),
+        (other, _) => restrict::restrict(other, old, new),
+    }
 }
 
-/// Hands out what only the server can: addresses and ports.
-pub fn allocate(
-    _server: &Arc<Server>,
-    _resource: &Resource,
-    _object: &mut Value,
-    _old: Option<&Value>,
-    _dry_run: bool,
-) -> ApiResult<()> {
-    Ok(())
+const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
+
+/// An annotation counts the templates of a DaemonSet.
+fn count_templates(set: &mut Value, old: Option<&Value>) {
+    let generation = match old {
+        None => 1,
+        Some(old) => {
+            let text = fields::text(old, &["metadata", "annotations", TEMPLATE_GENERATION]);
+            let known: i64 = text.parse().unwrap_or(1);
+            let template = ["spec", "template"];
+            known + i64::from(fields::at(old, &template) != fields::at(set, &template))
+        }
+    };
+    let path = ["metadata", "annotations", TEMPLATE_GENERATION];
+    fields::set(set, &path, generation.to_string().into());
 }
 
 /// What follows a write.
-pub fn after_write(_server: &Arc<Server>, _resource: &Resource, _stored: &Arc<Stored>) {}
-
-/// What follows a deletion.
-pub fn after_delete(_server: &Arc<Server>, _resource: &Resource, _old: &Value) {}
+pub fn after_write(server: &Arc<Server>, resource: &Resource, stored: &Arc<Stored>, gone: bool) {
+    match (resource.group.as_str(), resource.plural.as_str()) {
+        ("", "services") => server.addresses.note(&stored.value(), gone),
+        ("apiextensions.k8s.io", "customresourcedefinitions") => {
+            definitions::after_write(server, resource, stored, gone);
+        }
+        ("rbac.authorization.k8s.io", _) => server.rights.forget(),
+        _ => {}
+    }
+}
 
 /// What a client should know about a deletion.
 pub fn deletion_warnings(resource: &Resource, options: &DeleteOptions) -> Vec<String> {
@@ -103,5 +134,8 @@ pub fn grace_period(resource: &Resource, options: &DeleteOptions, object: &Value
 pub fn begin_deletion(resource: &Resource, object: &mut Value) {
     if resource.is("", "namespaces") {
         fields::set(object, &["status", "phase"], "Terminating".into());
+    }
+    if resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
+        definitions::begin_deletion(object);
     }
 }
