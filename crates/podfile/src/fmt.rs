@@ -3,7 +3,7 @@
 //! Only white space changes: the formatter works on lines and never touches strings, heredocs or comments, so a
 //! formatted file always means the same.
 
-use podsmith_object::Diagnostic;
+use podsmith_object::Diagnostics;
 
 use crate::source::SourceFile;
 
@@ -12,9 +12,9 @@ use crate::source::SourceFile;
 /// # Errors
 ///
 /// When the text is no valid HCL.
-pub fn format(name: &str, text: &str) -> Result<String, Diagnostic> {
+pub fn format(name: &str, text: &str) -> Result<String, Diagnostics> {
     let source = SourceFile::new(name, "", text.to_owned());
-    source.parse()?;
+    source.parse().map_err(|problem| Diagnostics::from(*problem))?;
     let formatted = layout(text);
     // A line formatter cannot see everything; if in doubt the file stays as it is.
     let same = hcl_edit::parser::parse_body(&formatted).is_ok() && essence(text) == essence(&formatted);

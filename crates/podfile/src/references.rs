@@ -135,7 +135,7 @@ impl<'u> Unit<'u> {
         frame: &Frame<'_>,
     ) -> Result<(Value, usize), Fault> {
         let Some(first) = operators.first() else {
-            return self.whole(from, file, body, owner, path, nested, bound, frame).map(|value| (value, 0));
+            return self.whole(file, body, owner, path, nested, bound).map(|value| (value, 0));
         };
         let name = from.step_key(first, frame)?;
         let name = convert::to_text(&name).map_err(|error| from.fault(first.span(), error))?;
@@ -220,14 +220,12 @@ impl<'u> Unit<'u> {
     #[allow(clippy::too_many_arguments)]
     fn whole(
         &'u self,
-        from: &Evaluator<'_>,
         file: &'u SourceFile,
         body: &'u Body,
         owner: &Owner,
         path: &str,
         nested: Option<(&str, &str)>,
         bound: &Frame<'_>,
-        frame: &Frame<'_>,
     ) -> Result<Value, Fault> {
         let mut all = Map::new();
         for name in computed_names(owner.kind, nested) {
@@ -250,7 +248,7 @@ impl<'u> Unit<'u> {
             let label = block.labels.first().map_or("", |label| label.as_str());
             let path = format!("{path}.{name}");
             let value =
-                self.whole(from, file, &block.body, owner, &path, Some((name, label)), bound, frame)?;
+                self.whole(file, &block.body, owner, &path, Some((name, label)), bound)?;
             if block.labels.is_empty() {
                 all.insert(name.to_owned(), value);
             } else if let Value::Object(group) =

@@ -154,7 +154,7 @@ pub(crate) fn parse_all(sources: Vec<SourceFile>, problems: &mut Diagnostics) ->
     for source in sources {
         match source.parse() {
             Ok(body) => parsed.push(ParsedFile { source, body }),
-            Err(problem) => problems.push(problem),
+            Err(problem) => problems.push(*problem),
         }
     }
     parsed

@@ -49,14 +49,15 @@ impl SourceFile {
     }
 
     /// Reads the text as HCL.
-    pub fn parse(&self) -> Result<Body, Diagnostic> {
+    pub fn parse(&self) -> Result<Body, Box<Diagnostic>> {
         hcl_edit::parser::parse_body(&self.text).map_err(|error| {
             let place = error.location();
             let message = format!("this is no valid HCL: {}", error.message());
-            Diagnostic::error(message)
+            let problem = Diagnostic::error(message)
                 .at(Place::new(self.name.clone(), place.line(), place.column()))
                 .with_excerpt_of(&self.text)
-                .with_hint_if(syntax_hint(&self.text, place.line()))
+                .with_hint_if(syntax_hint(&self.text, place.line()));
+            Box::new(problem)
         })
     }
 }

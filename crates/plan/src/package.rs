@@ -1,0 +1,180 @@
+//! A package made ready to be planned: namespaces given, identity labels set, duplicates refused.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use podsmith_object::{Diagnostic, Diagnostics, GroupVersionKind, Object, ObjectId, Value};
+
+use crate::kinds::Kinds;
+use crate::{checksum, definition, digest, names};
+
+/// A named set of objects with a default namespace: what one plan is about.
+#[derive(Clone, Debug)]
+pub struct Package {
+    /// The name.
+    pub name: String,
+    /// The namespace of objects that name none.
+    pub namespace: String,
+    /// The objects, as rendered.
+    pub objects: Vec<Object>,
+}
+
+/// What to do while preparing.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct PrepareOptions {
+    /// Restart workloads when configuration they use changes.
+    pub restart_on_config_change: bool,
+}
+
+impl Default for PrepareOptions {
+    fn default() -> Self {
+        Self { restart_on_config_change: true }
+    }
+}
+
+/// A package ready to be compared with a cluster.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The name.
+    pub name: String,
+    /// The default namespace.
+    pub namespace: String,
+    /// The objects with namespace, labels, checksum and digest, in their order.
+    pub objects: Vec<Object>,
+    /// Namespaces that objects use, in name order.
+    pub namespaces: BTreeSet<String>,
+    /// Kinds that exist only after this package's CustomResourceDefinitions do.
+    pub deferred_kinds: Vec<GroupVersionKind>,
+}
+
+/// Prepares a package; `kinds` gains the kinds that the package itself defines.
+///
+/// # Errors
+///
+/// All objects that cannot be planned: unknown kinds, missing names, duplicates, custom resources that do not fit their
+/// definition.
+pub fn prepare(
+    package: Package,
+    kinds: &mut Kinds,
+    options: PrepareOptions,
+) -> Result<Prepared, Diagnostics> {
+    let mut problems = Diagnostics::new();
+    let mut deferred_kinds = Vec::new();
+    let mut schemas = definition::Schemas::default();
+    for object in &package.objects {
+        if object.kind() == "CustomResourceDefinition" && &*object.gvk().group == "apiextensions.k8s.io" {
+            deferred_kinds.extend(kinds.insert_definition(object));
+            schemas.insert(object);
+        }
+    }
+    let mut objects = Vec::with_capacity(package.objects.len());
+    let mut namespaces = BTreeSet::new();
+    for object in package.objects {
+        match settle(object, &package.name, &package.namespace, kinds) {
+            Ok(object) => {
+                if !object.namespace().is_empty() {
+                    namespaces.insert(object.namespace().to_owned());
+                }
+                objects.push(object);
+            }
+            Err(problem) => problems.push(*problem),
+        }
+    }
+    refuse_duplicates(&objects, &mut problems);
+    for object in &objects {
+        problems.extend(schemas.check(object));
+    }
+    if problems.has_errors() {
+        return Err(problems);
+    }
+    if options.restart_on_config_change {
+        checksum::stamp(&mut objects);
+    }
+    for object in &mut objects {
+        digest::stamp(object);
+    }
+    Ok(Prepared { name: package.name, namespace: package.namespace, objects, namespaces, deferred_kinds })
+}
+
+/// One object with its namespace and labels.
+fn settle(
+    mut object: Object,
+    package: &str,
+    namespace: &str,
+    kinds: &Kinds,
+) -> Result<Object, Box<Diagnostic>> {
+    let place = object.origin().map(podsmith_object::Origin::place);
+    let id = object.id();
+    let fail = |message: String| Box::new(Diagnostic::error(message).on(id.clone()).or_at(place.clone()));
+    let Some(resource) = kinds.get(&id.gvk) else {
+        let message = format!("the cluster does not know {} {}", id.gvk.api_version(), id.gvk.kind);
+        return Err(Box::new((*fail(message)).with_hint(kinds.hint(&id.gvk))));
+    };
+    if id.name.is_empty() {
+        let generated = object.get(&["metadata", "generateName"]).is_some();
+        let message = if generated {
+            "an object with generateName is new on every run and cannot be kept up to date"
+        } else {
+            "the object has no metadata.name"
+        };
+        return Err(Box::new((*fail(message.into())).with_hint("give it a name")));
+    }
+    if let Some(problem) = object.string_map_problems().first() {
+        return Err(fail(problem.to_string()));
+    }
+    match (resource.namespaced, object.namespace().is_empty()) {
+        (true, true) => object.set_namespace(namespace),
+        (false, false) => object.set_namespace(""),
+        _ => {}
+    }
+    object.set_label(names::MANAGED_BY, names::MANAGER);
+    if object.label(names::PART_OF).is_none() {
+        object.set_label(names::PART_OF, &names::label_value(package));
+    }
+    strip_server_fields(&mut object);
+    Ok(object)
+}
+
+/// Fields that only the server writes: exported objects carry them, and applying them would be refused or ignored.
+fn strip_server_fields(object: &mut Object) {
+    const FIELDS: [&str; 6] =
+        ["managedFields", "resourceVersion", "uid", "generation", "creationTimestamp", "selfLink"];
+    if FIELDS.iter().any(|field| object.get(&["metadata", field]).is_some()) {
+        for field in FIELDS {
+            object.metadata_mut().shift_remove(field);
+        }
+    }
+    if object.body().contains_key("status") && !object.gvk().group.contains('.') {
+        object.body_mut().shift_remove("status");
+    } else if object.body().get("status") == Some(&Value::Null) {
+        object.body_mut().shift_remove("status");
+    }
+    if object.annotation(names::LAST_APPLIED).is_some() {
+        object.remove_annotation(names::LAST_APPLIED);
+    }
+}
+
+/// The same object in two versions of its kind is still the same object.
+fn refuse_duplicates(objects: &[Object], problems: &mut Diagnostics) {
+    let mut seen: HashMap<Key, &Object> = HashMap::with_capacity(objects.len());
+    for object in objects {
+        let id = object.id();
+        if let Some(first) = seen.insert(versionless(&id), object) {
+            let mut problem = Diagnostic::error("the package declares this object twice")
+                .on(id)
+                .or_at(object.origin().map(podsmith_object::Origin::place));
+            if let Some(origin) = first.origin() {
+                problem = problem.because(format!("the other one is at {}", origin.place()));
+            }
+            problems.push(problem.with_hint("remove one of them, or give it another name"));
+        }
+    }
+}
+
+/// The key of an object independent of its version: group, kind, namespace, name.
+pub type Key = (Arc<str>, Arc<str>, Arc<str>, Arc<str>);
+
+/// The [`Key`] of an identity.
+pub fn versionless(id: &ObjectId) -> Key {
+    (id.gvk.group.clone(), id.gvk.kind.clone(), id.namespace.clone(), id.name.clone())
+}
