@@ -184,7 +184,10 @@ struct Anchor<T> {
 }
 
 pub(super) struct Reader<'t, T: Tree> {
-    parser: Parser<&'t [u8]>,
+    parser: Parser<std::io::Chain<&'t [u8], &'static [u8]>>,
+    /// The length of a text that does not end with a line break, and whether its last line is blank; the parser gets a
+    /// line break behind it.
+    unterminated: Option<(u64, bool)>,
     options: ReadOptions,
     anchors: HashMap<String, Anchor<T>>,
     /// Weight of everything read so far in this document, for the cost of anchors.
@@ -203,10 +206,17 @@ impl<'t, T: Tree> Reader<'t, T> {
             return Err(YamlError::new(message, At { line: 1, column: 1 }));
         }
         let mut parser = Parser::new();
-        parser.set_input(bytes);
+        // The parser cannot end a block scalar without a line break.
+        let unterminated = (!bytes.ends_with(b"\n")).then(|| {
+            let last = bytes.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+            (u64::try_from(bytes.len()).unwrap_or(u64::MAX), last.iter().all(|byte| *byte == b' '))
+        });
+        let ending: &'static [u8] = if unterminated.is_some() { b"\n" } else { b"" };
+        parser.set_input(std::io::Read::chain(bytes, ending));
         parser.set_encoding(libyaml_safer::Encoding::Utf8);
         Ok(Self {
             parser,
+            unterminated,
             options,
             anchors: HashMap::new(),
             weight: 0,
@@ -218,7 +228,20 @@ impl<'t, T: Tree> Reader<'t, T> {
 
     fn event(&mut self) -> Result<(EventData, At), YamlError> {
         match self.parser.parse() {
-            Ok(Event { data, start_mark, .. }) => Ok((data, at(start_mark))),
+            Ok(Event { mut data, start_mark, end_mark, .. }) => {
+                if let EventData::Scalar {
+                    value, style: ScalarStyle::Literal | ScalarStyle::Folded, ..
+                } = &mut data
+                    && let Some((length, blank)) = self.unterminated
+                    && end_mark.index > length
+                    && value.ends_with('\n')
+                    && (!blank || value.ends_with("\n\n") || value.ends_with(" \n"))
+                {
+                    // The line break we added is not part of the value.
+                    value.pop();
+                }
+                Ok((data, at(start_mark)))
+            }
             Err(error) => {
                 self.finished = true;
                 Err(syntax_error(&error))

@@ -157,4 +157,22 @@ mod tests {
         assert_eq!(merged.entries.len(), 1);
         assert_eq!(merged.repeated, None);
     }
+
+    #[test]
+    fn a_block_scalar_at_the_end_needs_no_line_break() {
+        let cases = [
+            ("a: |\n  x", "x"),
+            ("a: >\n  x\n  y", "x y"),
+            ("a: |-\n  x", "x"),
+            ("a: |+\n  x", "x"),
+            ("a: |\n  x\n", "x\n"),
+            ("a: |\n  x\n   ", "x\n "),
+            ("a: |\n  x\n  ", "x\n"),
+            ("a: |+\n  x\n  ", "x\n"),
+        ];
+        for (text, expected) in cases {
+            let value = super::super::read_value(text, ReadOptions::default()).unwrap();
+            assert_eq!(value["a"], expected, "{text:?}");
+        }
+    }
 }
