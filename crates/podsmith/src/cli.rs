@@ -80,6 +80,8 @@ pub enum Command {
     /// Print the objects that sources describe.
     #[command(visible_alias = "export")]
     Render(commands::render::RenderArgs),
+    /// The embedded cluster: start, stop, status, kubeconfig, reset.
+    Cluster(commands::cluster::ClusterArgs),
     /// Print a shell completion script.
     Completion(commands::completion::CompletionArgs),
     /// Print the version.

@@ -8,15 +8,19 @@
 //! | [`shape`] | filters and transformers, as flags and in a pipeline file |
 //! | [`pipeline`] | the pipeline file |
 //! | [`values`] | `--values` and `--set` |
+//! | [`target`] | which cluster |
 //! | [`output`], [`failure`] | what is printed where, and the exit code |
 
+pub mod ask;
 pub mod cli;
 pub mod commands;
 pub mod failure;
 pub mod output;
 pub mod pipeline;
+pub mod runtime;
 pub mod shape;
 pub mod sources;
+pub mod target;
 pub mod values;
 
 use std::ffi::OsString;
@@ -48,6 +52,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
 fn dispatch(cli: &Cli) -> Outcome {
     match &cli.command {
         Command::Render(args) => commands::render::run(args, &cli.global),
+        Command::Cluster(args) => commands::cluster::run(args, &cli.global),
         Command::Completion(args) => commands::completion::run(args),
         Command::Version => commands::version::run(),
     }

@@ -128,3 +128,19 @@ impl<W: Write> HeldOutput<W> {
         self.inner.flush()
     }
 }
+
+/// Prints a whole result as JSON or YAML.
+///
+/// # Errors
+///
+/// When stdout cannot be written.
+pub fn print_value(value: &podsmith_object::Value, format: Format) -> io::Result<()> {
+    let mut text = match format {
+        Format::Yaml => podsmith_object::yaml::to_string(value),
+        _ => serde_json::to_string_pretty(value)?,
+    };
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    io::stdout().lock().write_all(text.as_bytes())
+}

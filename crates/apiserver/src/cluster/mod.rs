@@ -1,6 +1,7 @@
 //! A whole cluster: open it, use it in this process, serve it, close it.
 
 mod bootstrap;
+mod delete;
 mod directory;
 mod kubeconfig;
 mod pki;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use podsmith_engine::{InvalidPattern, Sources, YamlSource};
-use podsmith_object::{Diagnostic, Diagnostics};
 use podsmith_object::files::DiskFiles;
+use podsmith_object::{Diagnostic, Diagnostics};
 
 /// A renderer over exactly these files, in this order.
 ///
