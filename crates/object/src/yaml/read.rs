@@ -229,9 +229,8 @@ impl<'t, T: Tree> Reader<'t, T> {
     fn event(&mut self) -> Result<(EventData, At), YamlError> {
         match self.parser.parse() {
             Ok(Event { mut data, start_mark, end_mark, .. }) => {
-                if let EventData::Scalar {
-                    value, style: ScalarStyle::Literal | ScalarStyle::Folded, ..
-                } = &mut data
+                if let EventData::Scalar { value, style: ScalarStyle::Literal | ScalarStyle::Folded, .. } =
+                    &mut data
                     && let Some((length, blank)) = self.unterminated
                     && end_mark.index > length
                     && value.ends_with('\n')

@@ -1,0 +1,329 @@
+//! Names of objects inside other objects, after renames.
+//!
+//! A field that may hold a name is looked up in an index of every name an object once had, so the cost is linear in
+//! the number of objects and fields, not in their product.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use podsmith_object::{Diagnostic, Diagnostics, Value};
+
+use crate::config::{Create, FieldError, FieldSpec, NameReference, split_path, visit};
+use crate::resources::{Gvk, NOT_NAMESPACED, Resource, ResourceMap, text_of};
+
+/// What is needed of an object to decide whether a name means it.
+struct Candidate {
+    name: String,
+    namespace: String,
+    effective_namespace: String,
+    original_namespace: String,
+    cluster_scoped: bool,
+    is_service_account: bool,
+    group: String,
+    version: String,
+    previous: Vec<(Arc<str>, Arc<str>)>,
+    prefixes: Vec<Arc<str>>,
+    suffixes: Vec<Arc<str>>,
+    description: String,
+}
+
+/// All candidates, by every earlier name and then by current namespace.
+struct Index {
+    candidates: Vec<Candidate>,
+    by_name: HashMap<Arc<str>, HashMap<String, Vec<usize>>>,
+    /// Which original namespaces occur in which current one.
+    namespaces: HashSet<(String, String)>,
+}
+
+impl Index {
+    fn new(resources: &ResourceMap) -> Self {
+        let mut index = Self {
+            candidates: Vec::with_capacity(resources.len()),
+            by_name: HashMap::new(),
+            namespaces: HashSet::new(),
+        };
+        for (position, resource) in resources.iter().enumerate() {
+            let effective_namespace = resource.effective_namespace().into_owned();
+            let original_namespace = resource.original_namespace().into_owned();
+            for previous in &resource.previous {
+                let positions = index
+                    .by_name
+                    .entry(previous.name.clone())
+                    .or_default()
+                    .entry(effective_namespace.clone())
+                    .or_default();
+                if positions.last() != Some(&position) {
+                    positions.push(position);
+                }
+            }
+            index.namespaces.insert((original_namespace.clone(), effective_namespace.clone()));
+            let Gvk { group, version, .. } = resource.gvk();
+            index.candidates.push(Candidate {
+                name: resource.name().into_owned(),
+                namespace: resource.namespace().into_owned(),
+                cluster_scoped: resource.is_cluster_scoped(),
+                is_service_account: resource.kind() == "ServiceAccount",
+                group,
+                version,
+                previous: resource.previous.iter().map(|id| (id.name.clone(), id.kind.clone())).collect(),
+                prefixes: resource.prefixes.clone(),
+                suffixes: resource.suffixes.clone(),
+                description: resource.id().to_string(),
+                effective_namespace,
+                original_namespace,
+            });
+        }
+        index
+    }
+}
+
+/// Rewrites every reference to a renamed object.
+pub(crate) fn fix_references(
+    resources: &mut ResourceMap,
+    references: &[NameReference],
+) -> Result<(), Diagnostics> {
+    if resources.iter().all(|resource| resource.previous.is_empty()) {
+        return Ok(());
+    }
+    let index = Index::new(resources);
+    let paths: Vec<(&Gvk, Vec<(&FieldSpec, Vec<String>)>)> = references
+        .iter()
+        .map(|reference| {
+            let fields = reference.referrers.iter().map(|spec| (spec, split_path(&spec.path, '/'))).collect();
+            (&reference.target, fields)
+        })
+        .collect();
+    // Which fields to look at depends on the type only.
+    let mut by_type: HashMap<Gvk, Vec<(&Gvk, &Vec<String>)>> = HashMap::new();
+    for resource in resources.all_mut() {
+        let fields = by_type.entry(resource.original_gvk()).or_insert_with_key(|gvk| {
+            let fields = paths
+                .iter()
+                .flat_map(|(target, fields)| fields.iter().map(move |(spec, path)| (*target, *spec, path)));
+            fields
+                .filter(|(_, spec, _)| gvk.is_selected_by(&spec.gvk))
+                .map(|(target, _, path)| (target, path))
+                .collect()
+        });
+        let mut referrer = None;
+        for (target, path) in fields.iter() {
+            if !has_first_step(resource, path) {
+                continue;
+            }
+            let referrer = referrer.get_or_insert_with(|| Referrer::new(resource, &index));
+            let role = referrer.role_for(path, &resource.body);
+            let steps: Vec<&str> = path.iter().map(String::as_str).collect();
+            let mut body = Value::Object(std::mem::take(&mut resource.body));
+            let result = visit(&mut body, &steps, Create::Nothing, &mut |leaf| {
+                referrer.update(leaf, target, role.as_ref())
+            });
+            if let Value::Object(map) = body {
+                resource.body = map;
+            }
+            result.map_err(|error| {
+                Diagnostics::from(
+                    Diagnostic::error(format!("could not follow the name in {}", path.join("/")))
+                        .on(resource.id())
+                        .or_at(resource.origin.as_ref().map(|origin| origin.place()))
+                        .because(error.to_string()),
+                )
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn has_first_step(resource: &Resource, path: &[String]) -> bool {
+    path.first().is_some_and(|step| {
+        step.is_empty() || resource.body.contains_key(step.strip_suffix("[]").unwrap_or(step))
+    })
+}
+
+/// The object whose fields are being updated.
+struct Referrer<'i> {
+    index: &'i Index,
+    effective_namespace: String,
+    cluster_scoped: bool,
+    prefixes: Vec<Arc<str>>,
+    suffixes: Vec<Arc<str>>,
+    /// Other namespaces a role binding may reach into.
+    subject_namespaces: Vec<String>,
+}
+
+impl<'i> Referrer<'i> {
+    fn new(resource: &Resource, index: &'i Index) -> Self {
+        let mut subject_namespaces = Vec::new();
+        if resource.kind() == "RoleBinding"
+            && let Some(Value::Array(subjects)) = resource.body.get("subjects")
+        {
+            for subject in subjects {
+                if let (Some(Value::String(namespace)), Some("ServiceAccount")) =
+                    (subject.get("namespace"), subject.get("kind").and_then(Value::as_str))
+                    && !subject_namespaces.contains(namespace)
+                {
+                    subject_namespaces.push(namespace.clone());
+                }
+            }
+        }
+        Self {
+            index,
+            effective_namespace: resource.effective_namespace().into_owned(),
+            cluster_scoped: resource.is_cluster_scoped(),
+            prefixes: resource.prefixes.clone(),
+            suffixes: resource.suffixes.clone(),
+            subject_namespaces,
+        }
+    }
+
+    /// The kind that a `roleRef` names, which narrows the choice.
+    fn role_for(&self, path: &[String], body: &podsmith_object::Map<String, Value>) -> Option<Gvk> {
+        if !matches!(path, [.., role, name] if role == "roleRef" && name == "name") {
+            return None;
+        }
+        let role = body.get("roleRef")?;
+        Some(Gvk {
+            group: text_of(role.get("apiGroup")?).into_owned(),
+            version: String::new(),
+            kind: text_of(role.get("kind")?).into_owned(),
+        })
+    }
+
+    fn update(&self, leaf: &mut Value, target: &Gvk, role: Option<&Gvk>) -> Result<(), FieldError> {
+        match leaf {
+            Value::Null => Ok(()),
+            Value::Object(_) => self.update_mapping(leaf, target, role),
+            Value::Array(items) => items.iter_mut().try_for_each(|item| match item {
+                Value::Null => Ok(()),
+                Value::Object(_) => self.update_mapping(item, target, role),
+                Value::Array(_) => Err(FieldError("a name or a mapping is expected in this list".into())),
+                _ => self.update_scalar(item, target, role),
+            }),
+            _ => self.update_scalar(leaf, target, role),
+        }
+    }
+
+    fn update_scalar(&self, leaf: &mut Value, target: &Gvk, role: Option<&Gvk>) -> Result<(), FieldError> {
+        let name = text_of(leaf);
+        if let Some(found) = self.choose(&name, target, role, None)?
+            && found.name != name
+        {
+            *leaf = Value::from(found.name.as_str());
+        }
+        Ok(())
+    }
+
+    fn update_mapping(&self, leaf: &mut Value, target: &Gvk, role: Option<&Gvk>) -> Result<(), FieldError> {
+        let Value::Object(map) = leaf else { return Ok(()) };
+        let Some(name) = map.get("name").map(|name| text_of(name).into_owned()) else {
+            return Err(FieldError("there is no `name` here".into()));
+        };
+        let namespace = map.get("namespace").map(|namespace| text_of(namespace).into_owned());
+        let Some(found) = self.choose(&name, target, role, Some(namespace.as_deref()))? else {
+            return Ok(());
+        };
+        if found.name == name && found.namespace.is_empty() {
+            return Ok(());
+        }
+        map.insert("name".into(), Value::from(found.name.as_str()));
+        if !found.namespace.is_empty() {
+            map.insert("namespace".into(), Value::from(found.namespace.as_str()));
+        }
+        Ok(())
+    }
+
+    /// Positions of objects that once had this name and that this object can see.
+    fn visible(&self, name: &str) -> Vec<usize> {
+        let Some(by_namespace) = self.index.by_name.get(name) else { return Vec::new() };
+        let mut positions: Vec<usize> = if self.cluster_scoped {
+            by_namespace.values().flatten().copied().collect()
+        } else {
+            let mut reachable = vec![self.effective_namespace.as_str(), NOT_NAMESPACED];
+            reachable.extend(
+                self.subject_namespaces.iter().map(String::as_str).filter(|n| *n != self.effective_namespace),
+            );
+            reachable.iter().filter_map(|namespace| by_namespace.get(*namespace)).flatten().copied().collect()
+        };
+        positions.sort_unstable();
+        positions
+    }
+
+    /// `mapping` is set for a reference with a namespace field, and holds its value.
+    fn choose(
+        &self,
+        name: &str,
+        target: &Gvk,
+        role: Option<&Gvk>,
+        mapping: Option<Option<&str>>,
+    ) -> Result<Option<&'i Candidate>, FieldError> {
+        let by_original = mapping.flatten().map(|namespace| (namespace, self.sees_original(namespace)));
+        let mut found: Vec<&'i Candidate> = self
+            .visible(name)
+            .into_iter()
+            .filter_map(|position| self.index.candidates.get(position))
+            .filter(|candidate| match by_original {
+                None => true,
+                Some((namespace, true)) => candidate.original_namespace == namespace,
+                Some((namespace, false)) => candidate.effective_namespace == namespace,
+            })
+            .filter(|candidate| was(candidate, target) && role.is_none_or(|role| was(candidate, role)))
+            .filter(|candidate| {
+                self.cluster_scoped
+                    || candidate.cluster_scoped
+                    || candidate.is_service_account
+                    || candidate.effective_namespace == self.effective_namespace
+            })
+            .collect();
+        if let [only] = found.as_slice() {
+            return Ok(Some(only));
+        }
+        found.retain(|candidate| {
+            either_empty_or_same(&candidate.prefixes, &self.prefixes)
+                && either_empty_or_same(&candidate.suffixes, &self.suffixes)
+        });
+        if found.len() > 1 {
+            found.retain(|candidate| {
+                same_ending(&candidate.prefixes, &self.prefixes)
+                    && same_ending(&candidate.suffixes, &self.suffixes)
+            });
+        }
+        let Some((first, others)) = found.split_first() else { return Ok(None) };
+        let same = others.iter().all(|other| {
+            other.name == first.name && (mapping.is_none() || other.namespace == first.namespace)
+        });
+        if same {
+            return Ok(Some(first));
+        }
+        let names: Vec<&str> = found.iter().map(|candidate| candidate.description.as_str()).collect();
+        Err(FieldError(format!("`{name}` could mean any of {}", names.join(", "))))
+    }
+
+    /// True if an object this one can see came from that namespace.
+    fn sees_original(&self, namespace: &str) -> bool {
+        if namespace == NOT_NAMESPACED {
+            return false;
+        }
+        let has = |current: &str| self.index.namespaces.contains(&(namespace.to_owned(), current.to_owned()));
+        if self.cluster_scoped {
+            return self.index.namespaces.iter().any(|(original, _)| original == namespace);
+        }
+        has(&self.effective_namespace)
+            || has(NOT_NAMESPACED)
+            || self.subject_namespaces.iter().any(|subject| has(subject))
+    }
+}
+
+/// True if the object once had a type that `selector` selects.
+fn was(candidate: &Candidate, selector: &Gvk) -> bool {
+    (selector.group.is_empty() || selector.group == candidate.group)
+        && (selector.version.is_empty() || selector.version == candidate.version)
+        && (selector.kind.is_empty() || candidate.previous.iter().any(|(_, kind)| **kind == *selector.kind))
+}
+
+fn either_empty_or_same(a: &[Arc<str>], b: &[Arc<str>]) -> bool {
+    a.is_empty() || b.is_empty() || same_ending(a, b)
+}
+
+/// True if the shorter list is the end of the longer one. Nothing is only the end of nothing.
+fn same_ending(a: &[Arc<str>], b: &[Arc<str>]) -> bool {
+    a.is_empty() == b.is_empty() && a.iter().rev().zip(b.iter().rev()).all(|(x, y)| x == y)
+}
