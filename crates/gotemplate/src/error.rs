@@ -55,15 +55,16 @@ impl TemplateError {
 
     /// The message that Go's engine prints for this error, with its zero-based columns.
     pub fn go_message(&self) -> String {
-        let at = if self.line == 0 {
-            self.file.to_string()
-        } else if self.stage == Stage::Parse {
+        if self.line == 0 {
+            return format!("template: {}", self.reason);
+        }
+        let at = if self.stage == Stage::Parse {
             format!("{}:{}", self.file, self.line)
         } else {
             format!("{}:{}:{}", self.file, self.line, self.column.saturating_sub(1))
         };
         let mut out = format!("template: {at}: ");
-        if self.stage != Stage::Parse && self.line > 0 {
+        if self.stage != Stage::Parse {
             out.push_str(&format!("executing {:?} at <{}>: ", self.template, self.expression));
         }
         out.push_str(&self.reason);

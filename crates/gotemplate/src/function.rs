@@ -31,6 +31,15 @@ pub enum Parameter {
 }
 
 impl Parameter {
+    /// True if nil can be passed.
+    pub(crate) fn can_be_nil(self) -> bool {
+        match self {
+            Self::Any | Self::Map | Self::List => true,
+            Self::Native(name) => name.starts_with('*'),
+            _ => false,
+        }
+    }
+
     /// The name of the Go type.
     pub fn type_name(self) -> &'static str {
         match self {
@@ -59,28 +68,51 @@ pub struct Signature {
 /// The body of a function.
 pub type Body = dyn Fn(&mut Renderer<'_>, &[Value]) -> Result<Value, CallError> + Send + Sync;
 
+/// Functions that do not evaluate all their arguments.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Special {
+    None,
+    And,
+    Or,
+}
+
 /// One function.
 #[derive(Clone)]
 pub struct Function {
     pub(crate) signature: Signature,
+    pub(crate) special: Special,
     pub(crate) body: Arc<Body>,
+}
+
+impl Function {
+    /// The type of the argument at `position`.
+    pub(crate) fn parameter(&self, position: usize) -> Parameter {
+        let fixed = self.signature.fixed.get(position).copied();
+        fixed.or(self.signature.variadic).unwrap_or(Parameter::Any)
+    }
 }
 
 /// The functions that a template set knows. Parsing refuses any other name.
 #[derive(Clone, Default)]
 pub struct Functions {
-    table: HashMap<&'static str, Function>,
+    list: Vec<Function>,
+    index: HashMap<&'static str, usize>,
 }
 
 impl Functions {
     /// Only the functions of Go's text/template.
     pub fn go() -> Self {
-        Self::default()
+        let mut functions = Self::default();
+        crate::builtin::install(&mut functions);
+        functions
     }
 
     /// Go's, Sprig's and Helm's, as Helm ships them.
     pub fn helm() -> Self {
-        Self::default()
+        let mut functions = Self::go();
+        crate::sprig::install(&mut functions);
+        crate::helm::install(&mut functions);
+        functions
     }
 
     /// Adds or replaces one function. The body may capture state of its own.
@@ -90,23 +122,36 @@ impl Functions {
         signature: Signature,
         body: impl Fn(&mut Renderer<'_>, &[Value]) -> Result<Value, CallError> + Send + Sync + 'static,
     ) {
-        self.table.insert(name, Function { signature, body: Arc::new(body) });
+        self.put(name, Function { signature, special: Special::None, body: Arc::new(body) });
+    }
+
+    pub(crate) fn put(&mut self, name: &'static str, function: Function) {
+        self.list.push(function);
+        self.index.insert(name, self.list.len() - 1);
     }
 
     /// Removes one function.
     pub fn remove(&mut self, name: &str) {
-        self.table.remove(name);
+        self.index.remove(name);
     }
 
     /// True if `name` is known.
     pub fn contains(&self, name: &str) -> bool {
-        self.table.contains_key(name)
+        self.index.contains_key(name)
     }
 
     /// The names, sorted.
     pub fn names(&self) -> Vec<&'static str> {
-        let mut names: Vec<_> = self.table.keys().copied().collect();
+        let mut names: Vec<_> = self.index.keys().copied().collect();
         names.sort_unstable();
         names
+    }
+
+    pub(crate) fn index_of(&self, name: &str) -> Option<usize> {
+        self.index.get(name).copied()
+    }
+
+    pub(crate) fn at(&self, index: usize) -> Option<&Function> {
+        self.list.get(index)
     }
 }

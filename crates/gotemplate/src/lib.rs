@@ -22,12 +22,23 @@
 //! | [`render`] | one render: options, limits, shared state |
 //! | [`error`] | errors with template, line, column, and the chain of includes |
 
+mod args;
+mod builtin;
 mod convert;
+mod data;
 pub mod error;
+mod exec;
+mod format;
 pub mod function;
+mod helm;
 pub mod native;
+mod parse;
+pub mod random;
 pub mod render;
+pub mod semver;
 pub mod set;
+mod sprig;
+mod unicode;
 pub mod value;
 
 pub use error::{CallError, TemplateError};

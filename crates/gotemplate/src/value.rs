@@ -189,6 +189,7 @@ impl MapKind {
 
 struct MapData {
     kind: MapKind,
+    nil: bool,
     entries: RefCell<BTreeMap<Arc<str>, Value>>,
 }
 
@@ -217,7 +218,17 @@ impl Map {
 
     /// A map with these entries.
     pub fn from_entries(kind: MapKind, entries: BTreeMap<Arc<str>, Value>) -> Self {
-        Self(Rc::new(MapData { kind, entries: RefCell::new(entries) }))
+        Self(Rc::new(MapData { kind, nil: false, entries: RefCell::new(entries) }))
+    }
+
+    /// A nil map: empty, cannot be set, and JSON prints it as null.
+    pub fn nil() -> Self {
+        Self(Rc::new(MapData { kind: MapKind::Any, nil: true, entries: RefCell::default() }))
+    }
+
+    /// True for a nil map.
+    pub fn is_nil(&self) -> bool {
+        self.0.nil
     }
 
     /// The Go type.
@@ -418,7 +429,7 @@ impl Value {
             Self::List(list) if !list.is_nil() => {
                 Self::List(List::typed(list.elements(), list.items().iter().map(Self::deep_copy).collect()))
             }
-            Self::Map(map) => Self::Map(Map::from_entries(
+            Self::Map(map) if !map.is_nil() => Self::Map(Map::from_entries(
                 map.kind(),
                 map.entries().into_iter().map(|(key, value)| (key, value.deep_copy())).collect(),
             )),

@@ -1,0 +1,1 @@
+//! Private keys: made, read and written in the forms that Go's crypto packages use.
