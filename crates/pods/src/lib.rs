@@ -4,6 +4,7 @@ pub mod conf;
 pub mod image;
 pub mod preprocess;
 pub mod read;
+pub mod runtime;
 pub mod secrets;
 pub mod spec;
 

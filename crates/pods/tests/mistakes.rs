@@ -1,5 +1,7 @@
 //! One bad file for each rule, and all mistakes of a file in one run.
 
+#![allow(clippy::unwrap_used)]
+
 use podsmith_pods::read::{Context, read, valid_name, valid_version};
 
 fn problems(text: &str) -> Vec<String> {

@@ -1,5 +1,7 @@
 //! Four pods with everything that is written for them, byte for byte.
 
+#![allow(clippy::unwrap_used)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

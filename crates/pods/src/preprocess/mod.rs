@@ -129,7 +129,8 @@ pub fn preprocess(
         let open = blocks.last().is_none_or(|block| block.open);
         match directive(line) {
             Some((Directive::End, _)) => {
-                if blocks.pop().is_none() {
+                let closed = blocks.pop();
+                if closed.is_none() {
                     run.error(number, 1, "`#endif` without a directive before it", None);
                 }
             }

@@ -167,7 +167,8 @@ fn read_rule(
     let (protocol, action) = (protocol?, action?);
 
     let any_path = !(path.is_empty() && path_beg.is_empty() && path_end.is_empty());
-    if !path.is_empty() && !(path_beg.is_empty() && path_end.is_empty()) {
+    let any_part = !path_beg.is_empty() || !path_end.is_empty();
+    if !path.is_empty() && any_part {
         decoder.error(node, format!("{what}.path cannot be used together with pathBeg or pathEnd"));
     }
     if protocol == Protocol::Tcp {
