@@ -1,6 +1,6 @@
 //! A hash of what an object contains, the same on every machine and in every run.
 
-use podsmith_object::{Object, Value, json};
+use podsmith_object::{Map, Object, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::annotations::{CONTENT_HASH, PREFIX};
@@ -17,23 +17,23 @@ use crate::annotations::{CONTENT_HASH, PREFIX};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn content_hash(object: &Object) -> String {
-    let has_ours = object.annotations().any(|(key, _)| key.starts_with(PREFIX));
-    let text = if has_ours {
-        json::canonical(&Value::Object(without_ours(object)))
-    } else {
-        json::canonical(&object.to_value())
-    };
+    let text = json::canonical(&Value::Object(without_ours(object)));
     format!("sha256:{}", hex::encode(Sha256::digest(text)))
 }
 
-fn without_ours(object: &Object) -> podsmith_object::Map<String, Value> {
+/// The fields without our annotations. A mapping that only they made necessary goes too, and so does one that was empty
+/// before: otherwise the hash would change once it is written down.
+fn without_ours(object: &Object) -> Map<String, Value> {
     let mut body = object.body().clone();
-    if let Some(Value::Object(metadata)) = body.get_mut("metadata")
-        && let Some(Value::Object(annotations)) = metadata.get_mut("annotations")
-    {
-        annotations.retain(|key, _| !key.starts_with(PREFIX));
-        if annotations.is_empty() {
-            metadata.shift_remove("annotations");
+    if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
+        if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
+            annotations.retain(|key, _| !key.starts_with(PREFIX));
+            if annotations.is_empty() {
+                metadata.shift_remove("annotations");
+            }
+        }
+        if metadata.is_empty() {
+            body.shift_remove("metadata");
         }
     }
     body

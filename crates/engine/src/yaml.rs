@@ -8,6 +8,7 @@ use podsmith_object::yaml::{ReadOptions, decode_text};
 use podsmith_object::{Diagnostic, Diagnostics, Object, Origin, Place};
 
 use crate::glob::{Pattern, Walk};
+use crate::groups::groups;
 use crate::parallel::in_order;
 use crate::{Directories, Emit, Fingerprint, InvalidPattern, RenderCall, RenderError, Source};
 
@@ -88,12 +89,15 @@ impl YamlSource {
             Ok(text) => text,
             Err(error) => return take(Err(Diagnostic::error(error.to_string()).at(Place::file(name)))),
         };
-        let groups = groups(&text);
+        let groups = groups(&text, GROUP_BYTES);
         let (mut lines, mut documents) = (0, 0);
-        let read = |index: usize| match (call.check(), groups.get(index)) {
-            (Ok(()), Some(group)) => Ok(Group::read(&name, group, self.options)),
-            (Ok(()), None) => Ok(Group::default()),
-            (Err(cancelled), _) => Err(cancelled),
+        let read = |index: usize| {
+            call.check()?;
+            Ok::<Group, RenderError>(Group::read(
+                &name,
+                groups.get(index).copied().unwrap_or(""),
+                self.options,
+            ))
         };
         in_order(groups.len(), call.parallelism(), read, |group| {
             let group = group?;
@@ -198,40 +202,4 @@ fn moved_problem(mut problem: Diagnostic, lines: usize) -> Diagnostic {
         excerpt.line += lines;
     }
     problem
-}
-
-/// Cuts a text into groups of whole documents. A cut is only made at a `---` line, where a document starts in any
-/// case; text with directives stays whole, because a directive belongs to the document after it.
-fn groups(text: &str) -> Vec<&str> {
-    if text.len() < 2 * GROUP_BYTES || text.starts_with('%') || text.contains("\n%") {
-        return vec![text];
-    }
-    let mut groups = Vec::new();
-    let mut rest = text;
-    while let Some(cut) = next_cut(rest) {
-        let (group, after) = rest.split_at(cut);
-        groups.push(group);
-        rest = after;
-    }
-    groups.push(rest);
-    groups
-}
-
-/// The first start of a document at or after `GROUP_BYTES`.
-fn next_cut(text: &str) -> Option<usize> {
-    let mut from = GROUP_BYTES;
-    loop {
-        let window = text.as_bytes().get(from..)?;
-        let mark = position(window)? + from;
-        match text.as_bytes().get(mark + 4) {
-            Some(b' ' | b'\t' | b'\r' | b'\n') => return Some(mark + 1),
-            None => return None,
-            Some(_) => from = mark + 4,
-        }
-    }
-}
-
-/// Where `\n---` starts in `bytes`.
-fn position(bytes: &[u8]) -> Option<usize> {
-    bytes.windows(4).position(|window| window == b"\n---")
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use podsmith_object::Object;
 use podsmith_object::selector::{InvalidSelector, Selector};
 
-use super::{has_entries, matches_entries};
+use super::{has_entries, matches_entries, text_entry};
 use crate::Filter;
+use crate::lookup::entries;
 
 /// Keeps objects that have every one of these labels, with any value. An empty list keeps everything.
 ///
@@ -45,5 +46,8 @@ pub fn matches<K: Into<String>, V: Into<String>>(pairs: impl IntoIterator<Item =
 /// When the selector is not valid.
 pub fn selector(text: &str) -> Result<Arc<dyn Filter>, InvalidSelector> {
     let selector = Selector::parse(text)?;
-    Ok(Arc::new(move |object: &Object| selector.matches(|key| object.label(key))))
+    Ok(Arc::new(move |object: &Object| {
+        let labels = entries(object, "labels");
+        selector.matches(|key| labels.and_then(|labels| text_entry(labels, key)))
+    }))
 }

@@ -25,8 +25,9 @@ pub mod namespace;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use podsmith_object::{Object, Value};
+use podsmith_object::{Map, Object, Value};
 
+use crate::lookup::{entries, field};
 use crate::{BoxError, Context, Outcome};
 
 pub use combine::{and, if_then, not, or, shared};
@@ -78,22 +79,30 @@ fn text_set<S: Into<String>>(texts: impl IntoIterator<Item = S>) -> HashSet<Stri
 }
 
 /// A label or annotation is there whatever its value is, so that a number does not hide a key.
-fn has_entries<S: Into<String>>(field: &'static str, keys: impl IntoIterator<Item = S>) -> Arc<dyn Filter> {
+fn has_entries<S: Into<String>>(name: &'static str, keys: impl IntoIterator<Item = S>) -> Arc<dyn Filter> {
     let keys: Vec<String> = keys.into_iter().map(Into::into).collect();
-    Arc::new(move |object: &Object| keys.iter().all(|key| object.get(&["metadata", field, key]).is_some()))
+    Arc::new(move |object: &Object| {
+        let entries = entries(object, name);
+        keys.iter().all(|key| entries.is_some_and(|entries| field(entries, key).is_some()))
+    })
 }
 
 fn matches_entries<K: Into<String>, V: Into<String>>(
-    field: &'static str,
+    name: &'static str,
     pairs: impl IntoIterator<Item = (K, V)>,
 ) -> Arc<dyn Filter> {
     let pairs: Vec<(String, String)> = pairs.into_iter().map(|(k, v)| (k.into(), v.into())).collect();
-    let is = |found: Option<&Value>, wanted: &str| match found {
-        Some(Value::String(text)) => text == wanted,
-        Some(Value::Null) => wanted.is_empty(),
-        _ => false,
-    };
     Arc::new(move |object: &Object| {
-        pairs.iter().all(|(key, wanted)| is(object.get(&["metadata", field, key]), wanted))
+        let entries = entries(object, name);
+        pairs.iter().all(|(key, wanted)| entries.and_then(|entries| text_entry(entries, key)) == Some(wanted))
     })
+}
+
+/// One label or annotation: null reads as "", and what is no string as absent.
+fn text_entry<'m>(entries: &'m Map<String, Value>, key: &str) -> Option<&'m str> {
+    match field(entries, key)? {
+        Value::String(text) => Some(text),
+        Value::Null => Some(""),
+        _ => None,
+    }
 }

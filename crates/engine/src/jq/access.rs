@@ -11,6 +11,7 @@ use jaq_core::{Error, ValR, ValT, ValX};
 use super::budget;
 use super::natives::indices;
 use super::value::{Fields, List, Node, Val, child_at_index, child_at_key};
+use crate::lookup::field;
 
 /// Assigning far behind the end of a list must not fill the memory.
 const LONGEST_LIST: usize = 1 << 20;
@@ -120,10 +121,10 @@ impl ValT for Val {
         match (&self, index) {
             (Self::Lazy(lazy), Self::Str(key)) => {
                 if let Node::Map(map) = lazy.node() {
-                    return Ok(map.get(&**key).map_or(Self::Null, |value| child_at_key(lazy, key, value)));
+                    return Ok(field(map, key).map_or(Self::Null, |value| child_at_key(lazy, key, value)));
                 }
             }
-            (Self::Lazy(lazy), Self::Int(_) | Self::Float(_)) => {
+            (Self::Lazy(lazy), Self::Int(_) | Self::Float(_) | Self::Read(_)) => {
                 if let Node::List(list) = lazy.node() {
                     let at = position(index, list.len());
                     let found = at.and_then(|at| list.get(at).map(|value| child_at_index(lazy, at, value)));
@@ -133,9 +134,11 @@ impl ValT for Val {
             _ => {}
         }
         match (self.shallow(), index) {
-            (Self::Null, Self::Null | Self::Int(_) | Self::Float(_) | Self::Str(_)) => Ok(Self::Null),
+            (Self::Null, Self::Null | Self::Int(_) | Self::Float(_) | Self::Read(_) | Self::Str(_)) => {
+                Ok(Self::Null)
+            }
             (Self::Obj(fields), Self::Str(key)) => Ok(fields.map.get(key).cloned().unwrap_or(Self::Null)),
-            (Self::Arr(list), Self::Int(_) | Self::Float(_)) => {
+            (Self::Arr(list), Self::Int(_) | Self::Float(_) | Self::Read(_)) => {
                 let found = position(index, list.items.len()).and_then(|at| list.items.get(at).cloned());
                 Ok(found.unwrap_or(Self::Null))
             }
@@ -201,11 +204,13 @@ impl ValT for Val {
             (Self::Obj(fields), Self::Str(key)) => {
                 Ok(change_field(fields, key, f)?.map_or(Self::Null, Self::Obj))
             }
-            (Self::Null, Self::Int(_) | Self::Float(_)) => {
+            (Self::Null, Self::Int(_) | Self::Float(_) | Self::Read(_)) => {
                 let list = change_item(Rc::default(), index, f)?;
                 Ok(if list.items.is_empty() { Self::Null } else { Self::Arr(list) })
             }
-            (Self::Arr(list), Self::Int(_) | Self::Float(_)) => Ok(Self::Arr(change_item(list, index, f)?)),
+            (Self::Arr(list), Self::Int(_) | Self::Float(_) | Self::Read(_)) => {
+                Ok(Self::Arr(change_item(list, index, f)?))
+            }
             (value @ (Self::Arr(_) | Self::Null), slice) if slice.type_name() == "object" => {
                 let (start, end) = slice_bounds(slice)?;
                 let value = if was_null { Self::list(Vec::new()) } else { value };
@@ -377,7 +382,9 @@ fn not_iterable<T>(value: &Val) -> Result<T, Failure> {
 fn not_indexable<T>(value: &Val, index: &Val) -> Result<T, Failure> {
     match index {
         Val::Str(key) => fail(format!("cannot read `{key}` of {}", value.described())),
-        Val::Int(_) | Val::Float(_) => fail(format!("cannot read item {index} of {}", value.described())),
+        Val::Int(_) | Val::Float(_) | Val::Read(_) => {
+            fail(format!("cannot read item {index} of {}", value.described()))
+        }
         other => fail(format!("cannot index {} with {}", value.described(), other.described())),
     }
 }
@@ -398,8 +405,10 @@ impl jaq_std::ValT for Val {
         match self {
             Self::Int(int) => isize::try_from(*int).ok(),
             #[expect(clippy::cast_possible_truncation, reason = "integral and within range")]
-            Self::Float(float) if float.fract() == 0.0 && float.abs() < 9e15 => Some(*float as isize),
-            _ => None,
+            other => match other.as_number() {
+                Some(float) if float.fract() == 0.0 && float.abs() < 9e15 => Some(float as isize),
+                _ => None,
+            },
         }
     }
 

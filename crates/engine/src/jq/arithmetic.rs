@@ -20,7 +20,7 @@ fn rank(value: &Val) -> u8 {
     match value {
         Val::Null => 0,
         Val::Bool(flag) => 1 + u8::from(*flag),
-        Val::Int(_) | Val::Float(_) => 3,
+        Val::Int(_) | Val::Float(_) | Val::Read(_) => 3,
         Val::Str(_) => 4,
         other if other.type_name() == "array" => 5,
         _ => 6,
@@ -60,7 +60,9 @@ impl Ord for Val {
 impl PartialOrd for Val {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {
-            (Self::Float(a), _) if a.is_nan() && other.as_number().is_some() => Some(Ordering::Less),
+            (Self::Float(a), Self::Int(_) | Self::Float(_) | Self::Read(_)) if a.is_nan() => {
+                Some(Ordering::Less)
+            }
             _ => Some(self.cmp(other)),
         }
     }
@@ -153,8 +155,8 @@ impl Mul for Val {
         match (self.shallow(), other.shallow()) {
             (Self::Int(a), Self::Int(b)) => Ok(exact_or_float(a.checked_mul(b), a, b, |a, b| a * b)),
             (Self::Obj(a), Self::Obj(b)) => merge(Self::Obj(a), Self::Obj(b)),
-            (Self::Str(text), times @ (Self::Int(_) | Self::Float(_)))
-            | (times @ (Self::Int(_) | Self::Float(_)), Self::Str(text)) => {
+            (Self::Str(text), times @ (Self::Int(_) | Self::Float(_) | Self::Read(_)))
+            | (times @ (Self::Int(_) | Self::Float(_) | Self::Read(_)), Self::Str(text)) => {
                 Ok(repeated(&text, times.as_number().unwrap_or(0.0)))
             }
             (a, b) => numbers(&a, &b, |a, b| a * b)
@@ -208,7 +210,7 @@ impl Neg for Val {
     fn neg(self) -> Result {
         match self {
             Self::Int(int) => Ok(int.checked_neg().map_or_else(|| Self::Float(-(int as f64)), Self::Int)),
-            Self::Float(float) => Ok(Self::Float(-float)),
+            other if other.as_number().is_some() => Ok(Self::Float(-other.as_number().unwrap_or(f64::NAN))),
             other => fail(format!("cannot negate {}", other.described())),
         }
     }

@@ -147,6 +147,17 @@ impl From<Stop> for Bound {
     }
 }
 
+/// A failed run with the expression it belongs to.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[error("in the jq expression `{expression}`")]
+pub struct InExpression {
+    /// The expression.
+    pub expression: String,
+    /// What went wrong.
+    #[source]
+    pub error: JqError,
+}
+
 /// Why a run of an expression gave no result.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum JqError {

@@ -14,5 +14,5 @@ mod text;
 mod value;
 
 pub use budget::Limits;
-pub use error::{Bound, InvalidJq, JqError};
+pub use error::{Bound, InExpression, InvalidJq, JqError};
 pub use program::{Program, ProgramBuilder};

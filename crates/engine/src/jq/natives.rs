@@ -124,6 +124,7 @@ fn length(value: Val) -> Result {
         Val::Bool(_) => return fail("a boolean has no length"),
         Val::Int(int) => int.checked_abs().map_or_else(|| Val::Float((int as f64).abs()), Val::Int),
         Val::Float(float) => Val::Float(float.abs()),
+        Val::Read(number) => Val::Float(number.as_f64().unwrap_or(f64::NAN).abs()),
         Val::Str(text) => Val::from(text.chars().count()),
         Val::Arr(list) => Val::from(list.items.len()),
         Val::Obj(fields) => Val::from(fields.map.len()),
@@ -153,7 +154,7 @@ fn has(value: Val, key: Val) -> Result {
             Node::List(_) => None,
         },
         (Val::Obj(fields), Val::Str(key)) => Some(fields.map.contains_key(key)),
-        (list, Val::Int(_) | Val::Float(_)) if list.type_name() == "array" => {
+        (list, Val::Int(_) | Val::Float(_) | Val::Read(_)) if list.type_name() == "array" => {
             let length = length(list.clone())?.as_number().unwrap_or(0.0);
             key.as_number().map(|index| index >= 0.0 && index.floor() < length)
         }
@@ -303,7 +304,9 @@ fn from_entries(value: Val) -> Result {
         };
         let key = match first(&["key", "k", "name", "Name", "Key", "K"])? {
             Some(Val::Str(key)) => key,
-            Some(key @ (Val::Int(_) | Val::Float(_) | Val::Bool(_))) => Rc::from(key.to_string()),
+            Some(key @ (Val::Int(_) | Val::Float(_) | Val::Read(_) | Val::Bool(_))) => {
+                Rc::from(key.to_string())
+            }
             None => Rc::from("null"),
             Some(other) => {
                 return fail(format!("the key of an entry must be a string, this is {}", other.described()));
@@ -317,7 +320,7 @@ fn from_entries(value: Val) -> Result {
 
 fn to_number(value: Val) -> Result {
     match &value {
-        Val::Int(_) | Val::Float(_) => Ok(value),
+        Val::Int(_) | Val::Float(_) | Val::Read(_) => Ok(value),
         Val::Str(text) => match podsmith_object::json::read_stream(text).ok().as_deref() {
             Some([(Value::Number(number), _)]) => Ok(Val::from_value(&Value::Number(number.clone()))),
             _ => fail(format!("`{text}` is not a number")),

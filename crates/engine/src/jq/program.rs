@@ -9,7 +9,7 @@ use jaq_core::{Compiler, Ctx, DataT, Error, Filter, Lut, ValR, Vars};
 use podsmith_object::{Object, Value};
 
 use super::budget::{self, Limits, Stop};
-use super::error::{InvalidJq, JqError};
+use super::error::{InExpression, InvalidJq, JqError};
 use super::natives;
 use super::value::Val;
 use crate::{BoxError, Cancel};
@@ -252,8 +252,8 @@ impl Program {
         object: Object,
         cancel: &Cancel,
         read: impl FnOnce(Output) -> Result<T, JqError>,
-    ) -> Result<T, JqError> {
-        self.evaluate(
+    ) -> Result<T, InExpression> {
+        let result = self.evaluate(
             cancel,
             || Val::of_object(object),
             2,
@@ -262,7 +262,10 @@ impl Program {
                 (Some(_), false) => Err(JqError::ManyOutputs),
                 (Some(output), true) => read(Output(output)),
             },
-        )?
+        );
+        result
+            .and_then(|read| read)
+            .map_err(|error| InExpression { expression: self.expression.clone(), error })
     }
 
     fn evaluate<T>(

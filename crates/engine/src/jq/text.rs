@@ -66,7 +66,9 @@ pub(super) fn join(value: Val, separator: Val) -> Result {
         match item? {
             Val::Null => {}
             Val::Str(text) => out.push_str(&text),
-            item @ (Val::Bool(_) | Val::Int(_) | Val::Float(_)) => out.push_str(&item.to_string()),
+            item @ (Val::Bool(_) | Val::Int(_) | Val::Float(_) | Val::Read(_)) => {
+                out.push_str(&item.to_string())
+            }
             other => return fail(format!("cannot join {} with strings", other.described())),
         }
     }
@@ -79,7 +81,7 @@ fn row(value: Val, format: &str, separator: &str, quote: impl Fn(&str) -> String
         cells.push(match cell? {
             Val::Null => String::new(),
             Val::Str(text) => quote(&text),
-            cell @ (Val::Bool(_) | Val::Int(_) | Val::Float(_)) => cell.to_string(),
+            cell @ (Val::Bool(_) | Val::Int(_) | Val::Float(_) | Val::Read(_)) => cell.to_string(),
             other => return fail(format!("{} cannot stand in a row of @{format}", other.described())),
         });
     }

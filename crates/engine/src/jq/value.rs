@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 use podsmith_object::{Map, Number, Object, Value};
 
 use super::budget;
+use crate::lookup::field;
 
 /// How deep values may nest. Deeper ones could not be dropped or written without a deep stack.
 const DEEPEST: u32 = 1_000;
@@ -18,7 +19,11 @@ pub(super) enum Val {
     Null,
     Bool(bool),
     Int(i64),
+    /// A computed number.
     Float(f64),
+    /// A number as it was read that is no `Int`: a fraction, `1.0`, or too large. Nothing is lost while nobody computes
+    /// with it.
+    Read(Number),
     Str(Rc<str>),
     Arr(Rc<List>),
     Obj(Rc<Fields>),
@@ -58,7 +63,7 @@ impl Lazy {
         let found = match self {
             Self::Root(object) => return Node::Map(object.body()),
             Self::Key(parent, key) => match parent.node() {
-                Node::Map(map) => map.get(&**key),
+                Node::Map(map) => field(map, key),
                 Node::List(_) => None,
             },
             Self::Index(parent, index) => match parent.node() {
@@ -107,7 +112,7 @@ impl Val {
     fn from_number(number: &Number) -> Self {
         match number.as_i64() {
             Some(int) => Self::Int(int),
-            None => Self::Float(number.as_f64().unwrap_or(f64::NAN)),
+            None => Self::Read(number.clone()),
         }
     }
 
@@ -167,7 +172,7 @@ impl Val {
         match self {
             Self::Null => "null",
             Self::Bool(_) => "boolean",
-            Self::Int(_) | Self::Float(_) => "number",
+            Self::Int(_) | Self::Float(_) | Self::Read(_) => "number",
             Self::Str(_) => "string",
             Self::Arr(_) => "array",
             Self::Obj(_) => "object",
@@ -202,6 +207,7 @@ impl Val {
             #[expect(clippy::cast_precision_loss, reason = "jq numbers are floating point")]
             Self::Int(int) => Some(*int as f64),
             Self::Float(float) => Some(*float),
+            Self::Read(number) => number.as_f64(),
             _ => None,
         }
     }
@@ -213,6 +219,7 @@ impl Val {
             Self::Bool(flag) => Value::Bool(flag),
             Self::Int(int) => Value::from(int),
             Self::Float(float) => float_to_value(float),
+            Self::Read(number) => Value::Number(number),
             Self::Str(text) => Value::from(&*text),
             Self::Arr(list) => {
                 let items = Rc::unwrap_or_clone(list).items;

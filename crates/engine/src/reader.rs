@@ -1,0 +1,78 @@
+//! A stream that can be read once, such as standard input.
+
+use std::io::BufRead;
+use std::sync::{Mutex, PoisonError};
+
+use podsmith_object::stream::ObjectStream;
+use podsmith_object::yaml::ReadOptions;
+use podsmith_object::{Diagnostic, Diagnostics, Object, Place};
+
+use crate::{Emit, RenderCall, RenderError, Source};
+
+/// Objects from a UTF-8 stream of YAML or JSON, read while it arrives: one document is in memory at a time. It can be
+/// rendered once.
+///
+/// ```
+/// use podsmith_engine::{Engine, ReaderSource, Sources};
+/// let input = "{apiVersion: v1, kind: Namespace, metadata: {name: a}}".as_bytes();
+/// let engine = Engine::builder().renderer(Sources::new("stdin", [ReaderSource::new("<stdin>", input)])).build()?;
+/// assert_eq!(engine.render(Default::default())?.objects.len(), 1);
+/// assert!(engine.render(Default::default()).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct ReaderSource {
+    name: String,
+    input: Mutex<Option<Box<dyn BufRead + Send>>>,
+    options: ReadOptions,
+}
+
+impl ReaderSource {
+    /// Reads from `input`; `name` is used in messages.
+    pub fn new(name: impl Into<String>, input: impl BufRead + Send + 'static) -> Self {
+        Self { name: name.into(), input: Mutex::new(Some(Box::new(input))), options: ReadOptions::default() }
+    }
+
+    /// Reads with other options.
+    #[must_use]
+    pub fn with_read_options(mut self, options: ReadOptions) -> Self {
+        self.options = options;
+        self
+    }
+}
+
+impl Source for ReaderSource {
+    fn kind(&self) -> &str {
+        "stream"
+    }
+
+    fn path(&self) -> String {
+        self.name.clone()
+    }
+
+    fn render(&self, call: &RenderCall<'_>) -> Result<Vec<Object>, RenderError> {
+        let mut objects = Vec::new();
+        self.render_each(call, &mut |object| {
+            objects.push(object);
+            Ok(())
+        })?;
+        Ok(objects)
+    }
+
+    fn render_each(&self, call: &RenderCall<'_>, emit: &mut Emit<'_>) -> Result<(), RenderError> {
+        let input = self.input.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(input) = input else {
+            let problem = Diagnostic::error("the stream was read before and cannot be read again");
+            return Err(problem.at(Place::file(self.name.as_str())).into());
+        };
+        let mut problems = Diagnostics::new();
+        for read in ObjectStream::new(&self.name, input, self.options) {
+            call.check()?;
+            match read {
+                Ok(object) if problems.is_empty() => emit(object)?,
+                Ok(_) => {}
+                Err(problem) => problems.push(problem),
+            }
+        }
+        if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
+    }
+}
