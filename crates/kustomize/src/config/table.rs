@@ -75,7 +75,9 @@ impl TransformerConfig {
         if Arc::ptr_eq(first, second) || **second == Self::default() {
             return Ok(first.clone());
         }
-        if **first == Self::default() {
+        // Merging into nothing is a merge all the same: of two fields with one path the more general one, which comes
+        // later, is dropped. Only the built-in configuration is known to have none of these.
+        if **first == Self::default() && Arc::ptr_eq(second, &Self::built_in()) {
             return Ok(second.clone());
         }
         let mut result = (**first).clone();
@@ -240,6 +242,8 @@ mod tests {
         let config = TransformerConfig::built_in();
         let copy = Arc::new((*config).clone());
         assert_eq!(TransformerConfig::merged(&config, &copy).unwrap(), config);
+        let nothing = Arc::new(TransformerConfig::default());
+        assert_eq!(TransformerConfig::merged(&nothing, &copy).unwrap(), config);
     }
 
     #[test]

@@ -82,6 +82,9 @@ pub(crate) fn fix_references(
     resources: &mut ResourceMap,
     references: &[NameReference],
 ) -> Result<(), Diagnostics> {
+    for resource in resources.iter() {
+        check_subjects(resource)?;
+    }
     if resources.iter().all(|resource| resource.previous.is_empty()) {
         return Ok(());
     }
@@ -129,6 +132,25 @@ pub(crate) fn fix_references(
                 )
             })?;
         }
+    }
+    Ok(())
+}
+
+/// A service account of a role binding must not have a blank namespace.
+fn check_subjects(resource: &Resource) -> Result<(), Diagnostics> {
+    if resource.kind() != "RoleBinding" {
+        return Ok(());
+    }
+    let Some(Value::Array(subjects)) = resource.body.get("subjects") else { return Ok(()) };
+    let blank = subjects.iter().any(|subject| {
+        subject.get("kind").and_then(Value::as_str) == Some("ServiceAccount")
+            && subject.get("namespace").is_some_and(|namespace| !namespace.is_string())
+    });
+    if blank {
+        return Err(Diagnostic::error("`namespace` of a subject is there but has no text")
+            .on(resource.id())
+            .or_at(resource.origin.as_ref().map(|origin| origin.place()))
+            .into());
     }
     Ok(())
 }
