@@ -8,6 +8,7 @@ pub mod controllers;
 mod convert;
 pub mod fields;
 mod handlers;
+mod openapi;
 mod output;
 pub mod registry;
 pub mod reply;

@@ -91,6 +91,8 @@ impl Server {
         let accept = text_header(&request, header::ACCEPT);
         let (encoding, form) = match request::negotiate(accept.as_deref()) {
             Ok(forms) => forms,
+            // Pages and OpenAPI documents come in one form, whatever is asked for.
+            Err(_) if !request.uri().path().starts_with("/api") => Default::default(),
             Err(error) => return Reply::error(&error).into_response(Encoding::Json),
         };
         let reply = match self.route(request, identity, form).await {

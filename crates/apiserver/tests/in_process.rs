@@ -1,7 +1,7 @@
 //! A cluster used through `kube::Client` in this process.
 
 use futures::{StreamExt as _, TryStreamExt as _};
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
 use kube::runtime::{WatchStreamExt as _, watcher};
 use podsmith_apiserver::{Cluster, ClusterOptions, OpenError};
@@ -16,6 +16,10 @@ async fn open() -> (Cluster, kube::Client) {
 fn config_map(name: &str, value: &str) -> ConfigMap {
     serde_json::from_value(json!({"metadata": {"name": name, "labels": {"v": value}}, "data": {"a": value}}))
         .unwrap()
+}
+
+fn secret(name: &str, value: &str) -> Secret {
+    serde_json::from_value(json!({"metadata": {"name": name, "labels": {"v": value}}})).unwrap()
 }
 
 #[tokio::test]
@@ -40,9 +44,9 @@ async fn objects_are_created_read_changed_and_deleted() {
 #[tokio::test]
 async fn lists_are_selected_and_paged_from_one_snapshot() {
     let (_cluster, client) = open().await;
-    let maps: Api<ConfigMap> = Api::namespaced(client.clone(), "kube-public");
+    let maps: Api<Secret> = Api::namespaced(client.clone(), "kube-public");
     for index in 0..5 {
-        maps.create(&PostParams::default(), &config_map(&format!("m{index}"), &(index % 2).to_string()))
+        maps.create(&PostParams::default(), &secret(&format!("m{index}"), &(index % 2).to_string()))
             .await
             .unwrap();
     }

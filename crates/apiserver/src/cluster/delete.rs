@@ -13,7 +13,9 @@ impl Cluster {
     /// When a process uses the directory, or a file cannot be deleted.
     pub fn delete(path: &Path) -> Result<(), OpenError> {
         let directory = take(path)?;
-        for name in ["cluster.db", "cluster.db-wal", "cluster.db-shm", "kubeconfig", "server.json", "server.log"] {
+        for name in
+            ["cluster.db", "cluster.db-wal", "cluster.db-shm", "kubeconfig", "server.json", "server.log"]
+        {
             absent(std::fs::remove_file(directory.file(name)), path)?;
         }
         absent(std::fs::remove_dir_all(directory.file("pki")), path)

@@ -11,14 +11,34 @@ use crate::server::Server;
 use crate::status::{ApiError, ApiResult};
 
 /// Answers `/version`, `/readyz` and their like.
-pub fn answer(_server: &Arc<Server>, _request: &Request<Bytes>, path: &str) -> ApiResult<Reply> {
+pub fn answer(server: &Arc<Server>, request: &Request<Bytes>, path: &str) -> ApiResult<Reply> {
     match path.trim_end_matches('/') {
+        path if path.starts_with("/openapi/") => crate::openapi::answer(server, request, path),
+        "" => Ok(Reply::value(200, json!({"paths": root_paths(server)}))),
         "/version" => Ok(Reply::value(200, version())),
         path if ["/healthz", "/livez", "/readyz"].iter().any(|page| path.starts_with(page)) => {
             Ok(Reply::text(200, "ok"))
         }
         _ => Err(ApiError::no_such_page()),
     }
+}
+
+fn root_paths(server: &Arc<Server>) -> Vec<String> {
+    let mut paths: Vec<String> =
+        ["/api", "/apis", "/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"]
+            .map(str::to_owned)
+            .to_vec();
+    for group in &server.registry.index().groups {
+        for (version, _) in &group.versions {
+            paths.push(if group.name.is_empty() {
+                format!("/api/{version}")
+            } else {
+                format!("/apis/{}/{version}", group.name)
+            });
+        }
+    }
+    paths.sort();
+    paths
 }
 
 /// What `/version` says.

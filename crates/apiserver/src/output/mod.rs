@@ -1,5 +1,8 @@
 //! Objects, lists and events in the form the client asked for.
 
+mod age;
+mod cells;
+mod path;
 mod table;
 
 use std::sync::Arc;
