@@ -1,10 +1,10 @@
 //! Objects that are in memory already.
 
-use podsmith_object::Object;
+use podsmith_object::{Diagnostic, Object};
 
 use crate::{Emit, RenderCall, RenderError, Source};
 
-/// Objects given by the program itself. Values do not change them.
+/// Objects given by the program itself. Values do not change them. Each needs an `apiVersion` and a `kind`.
 ///
 /// ```
 /// use podsmith_engine::{MemorySource, Source};
@@ -22,6 +22,18 @@ impl MemorySource {
     pub fn new(path: impl Into<String>, objects: Vec<Object>) -> Self {
         Self { path: path.into(), objects }
     }
+
+    /// An object without a kind would come out somewhere far from here, without a place to look for it.
+    fn check(&self) -> Result<(), RenderError> {
+        let wrong = |object: &Object| object.kind().is_empty() || object.api_version().is_empty();
+        match self.objects.iter().position(wrong) {
+            None => Ok(()),
+            Some(index) => {
+                let message = format!("object {} of `{}` has no apiVersion or no kind", index + 1, self.path);
+                Err(Diagnostic::error(message).into())
+            }
+        }
+    }
 }
 
 impl Source for MemorySource {
@@ -35,10 +47,12 @@ impl Source for MemorySource {
 
     fn render(&self, call: &RenderCall<'_>) -> Result<Vec<Object>, RenderError> {
         call.check()?;
+        self.check()?;
         Ok(self.objects.clone())
     }
 
     fn render_each(&self, call: &RenderCall<'_>, emit: &mut Emit<'_>) -> Result<(), RenderError> {
+        self.check()?;
         for object in &self.objects {
             call.check()?;
             emit(object.clone())?;

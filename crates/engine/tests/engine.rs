@@ -1,4 +1,5 @@
 //! The engine: order of the steps, options, parallel rendering, cancellation, errors.
+#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod support;
 

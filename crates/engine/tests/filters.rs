@@ -1,4 +1,5 @@
 //! Every filter and combinator: what it keeps, and what it does at the edges.
+#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod support;
 

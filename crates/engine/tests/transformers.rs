@@ -1,4 +1,5 @@
 //! Every transformer and combinator: what it changes, and what it leaves alone.
+#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod support;
 

@@ -1,5 +1,5 @@
 //! Objects and steps that the tests share.
-#![allow(dead_code, reason = "each test program uses a part of it")]
+#![allow(dead_code, clippy::unwrap_used, reason = "each test program uses a part of it")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
