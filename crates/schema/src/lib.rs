@@ -25,6 +25,7 @@
 //! | [`defaults`] | what the server fills in for built-in kinds |
 //! | [`strategy`] | what a write may touch: status, generation, server-set values |
 //! | [`protobuf`] | request bodies in protobuf |
+//! | [`validate`] | the rules of single kinds |
 //! | [`crd`] | custom resources: pruning, defaults, validation |
 //! | [`fault`] | what is wrong with a field, in the server's words |
 //! | [`strategic`], [`merge_patch`], [`json_patch`] | the three patches besides apply |
@@ -45,6 +46,7 @@ pub mod strategic;
 pub mod strategy;
 mod table;
 pub mod types;
+pub mod validate;
 
 pub use resources::{Resource, Subresource};
 pub use table::{Table, is_cluster_scoped, table};

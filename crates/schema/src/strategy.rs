@@ -204,6 +204,7 @@ pub fn prepare_update(gvk: &GroupVersionKind, new: &mut Value, old: &Value) {
             copy(old, new, &["type"])
         }
         ("", "Service") => keep_service_fields(new, old),
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => add_stored_version(new),
         _ => {}
     }
     bump(gvk, new, old);
@@ -316,6 +317,19 @@ pub fn custom_status_update(new: &mut Value, old: &Value) {
     }
 }
 
+/// The version that is stored from now on joins those stored before.
+fn add_stored_version(object: &mut Value) {
+    let versions = object.pointer("/spec/versions").and_then(Value::as_array).into_iter().flatten();
+    let mut stored = versions.filter(|version| version.get("storage") == Some(&Value::Bool(true)));
+    let Some(name) = stored.next().and_then(|version| version.get("name")).cloned() else { return };
+    let mut list =
+        object.pointer("/status/storedVersions").and_then(Value::as_array).cloned().unwrap_or_default();
+    if !list.contains(&name) {
+        list.push(name);
+        set(object, &["status", "storedVersions"], Value::Array(list));
+    }
+}
+
 /// A claim's `dataSource` and `dataSourceRef` say the same.
 fn pair_data_sources(object: &mut Value) {
     let at =
@@ -353,6 +367,12 @@ fn keep_service_fields(new: &mut Value, old: &Value) {
     if kind(old) != "ExternalName" && empty(new, "clusterIP") && empty(new, "clusterIPs") {
         copy(old, new, &["spec", "clusterIP"]);
         copy(old, new, &["spec", "clusterIPs"]);
+    }
+    // A client that knows only the single address changes that one; the list follows.
+    let same = |key: &str| new.pointer(&format!("/spec/{key}")) == old.pointer(&format!("/spec/{key}"));
+    if !empty(new, "clusterIP") && !same("clusterIP") && same("clusterIPs") {
+        let address = new.pointer("/spec/clusterIP").cloned().unwrap_or_default();
+        set(new, &["spec", "clusterIPs"], json!([address]));
     }
     for field in ["ipFamilies", "ipFamilyPolicy"] {
         if empty(new, field) {
