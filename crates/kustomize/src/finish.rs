@@ -18,7 +18,8 @@ const ORIGIN: &str = "config.kubernetes.io/origin";
 const TRANSFORMATIONS: &str = "alpha.config.kubernetes.io/transformations";
 const LOCAL: &str = "config.kubernetes.io/local-config";
 const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
-const MANAGER: &str = "kustomize-(devel)";
+/// The tool whose results these are.
+const MANAGER: &str = "kustomize-v5.8.1";
 
 /// Annotations that belong to tools and never reach the output.
 const INTERNAL: [&str; 19] = [

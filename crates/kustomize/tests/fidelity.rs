@@ -38,3 +38,21 @@ fn public_tree_renders_like_the_real_tool() {
     assert!(count > 200, "{count} directories");
     assert!(different.is_empty(), "{} of {count} differ:\n{}", different.len(), different.join("\n"));
 }
+
+/// Compares the trees that `PODSMITH_KUSTOMIZE_TREES` names, separated by colons.
+#[test]
+fn trees_of_your_own_render_like_the_real_tool() {
+    let test = "trees_of_your_own_render_like_the_real_tool";
+    let Some(trees) = std::env::var_os("PODSMITH_KUSTOMIZE_TREES") else {
+        println!("skipped: {test}: PODSMITH_KUSTOMIZE_TREES is not set");
+        return;
+    };
+    let Some(oracle) = Oracle::find(test) else { return };
+    let (mut count, mut different) = (0, Vec::new());
+    for root in std::env::split_paths(&trees) {
+        let (more, found) = compare_all(&oracle, &root);
+        count += more;
+        different.extend(found);
+    }
+    assert!(different.is_empty(), "{} of {count} differ:\n{}", different.len(), different.join("\n"));
+}

@@ -10,9 +10,9 @@ use oracle::go_source::{self, Step};
 use oracle::{Oracle, difference, tree_hash};
 
 fn module() -> Option<PathBuf> {
-    let cache = std::env::var_os("GOMODCACHE").map(PathBuf::from).or_else(|| {
-        std::env::var_os("HOME").map(|home| PathBuf::from(home).join("go/pkg/mod"))
-    })?;
+    let cache = std::env::var_os("GOMODCACHE")
+        .map(PathBuf::from)
+        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join("go/pkg/mod")))?;
     let directory = cache.join("sigs.k8s.io/kustomize");
     let mut versions: Vec<PathBuf> = std::fs::read_dir(directory)
         .ok()?

@@ -45,6 +45,8 @@ pub(crate) struct Patch {
     pub target: Option<Selector>,
     pub allow_name_change: bool,
     pub allow_kind_change: bool,
+    /// Lines of the file before the first line of an inline patch.
+    pub lines_before: usize,
     pub spot: Spot,
 }
 
@@ -218,6 +220,7 @@ pub(crate) fn read_patch(decoder: &Decoder<'_>, node: &Node) -> Option<Patch> {
     let mut patch = Patch {
         path: table.text("path"),
         patch: table.text("patch"),
+        lines_before: table.take("patch").map_or(0, lines_before),
         target: table.take("target").and_then(|node| read_selector(decoder, node, "a patch target", true)),
         spot: Spot::of(node),
         ..Patch::default()
@@ -458,11 +461,17 @@ pub(crate) fn read_metadata(decoder: &Decoder<'_>, node: &Node) {
     table.finish();
 }
 
+/// Where the content of a text starts: a block starts on the line after its mark.
+fn lines_before(node: &Node) -> usize {
+    let is_block = node.as_str().is_some_and(|text| text.contains('\n'));
+    if is_block { node.line } else { node.line.saturating_sub(1) }
+}
+
 /// The text of a `patchesStrategicMerge` item with its place.
 pub(crate) fn read_old_patch(decoder: &Decoder<'_>, node: &Node) -> Option<Patch> {
     let text = match node.data {
         NodeData::Null => String::new(),
         _ => decoder.string(node, "an item of `patchesStrategicMerge`")?,
     };
-    Some(Patch { patch: text, spot: Spot::of(node), ..Patch::default() })
+    Some(Patch { patch: text, lines_before: lines_before(node), spot: Spot::of(node), ..Patch::default() })
 }

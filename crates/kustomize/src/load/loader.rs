@@ -72,7 +72,7 @@ impl Loader {
         match join(&self.root, path) {
             Some(full) => match &self.address {
                 Some(address) if self.fetched => format!("{address} {full}"),
-                _ => self.tree.display(&full),
+                _ => show(self.tree.as_ref(), &full),
             },
             None => path.to_owned(),
         }
@@ -155,7 +155,10 @@ impl Loader {
                 return Err(Diagnostic::error(format!(
                     "`{path}` leads back to a kustomization that is being built"
                 ))
-                .because(format!("{} contains {}", self.tree.display(&root), self.tree.display(&loader.root)))
+                .because(cycle_reason(
+                    &show(self.tree.as_ref(), &root),
+                    &show(self.tree.as_ref(), &loader.root),
+                ))
                 .into());
             }
             visited = loader.referrer.as_deref();
@@ -187,6 +190,20 @@ impl Loader {
             address: Some(text.to_owned()),
             fetched: true,
         })
+    }
+}
+
+/// The root of a tree in memory has no name of its own.
+fn show(tree: &dyn FileTree, path: &str) -> String {
+    let shown = tree.display(path);
+    if shown.is_empty() { ".".to_owned() } else { shown }
+}
+
+fn cycle_reason(candidate: &str, visited: &str) -> String {
+    if candidate == visited {
+        format!("{visited} is on the way here")
+    } else {
+        format!("{candidate} contains {visited}, which is on the way here")
     }
 }
 

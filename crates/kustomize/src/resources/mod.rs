@@ -9,6 +9,6 @@ mod scope;
 
 pub(crate) use id::{Gvk, NOT_NAMESPACED};
 pub(crate) use map::ResourceMap;
-pub(crate) use read::{Duplicates, parse_text, read_resources};
+pub(crate) use read::{Duplicates, parse_text, read_inline, read_resources};
 pub(crate) use resource::{Behavior, Resource, Step, mapping_at};
 pub(crate) use scalar::{go_float, resolve, text_of};

@@ -44,6 +44,32 @@ pub(crate) fn read_resources(
     expand_lists(reader.found)
 }
 
+/// [`read_resources`] of a text inside another file, which starts after `lines_before` lines of it.
+pub(crate) fn read_inline(
+    file: &str,
+    text: &str,
+    lines_before: usize,
+    duplicates: Duplicates,
+) -> Result<Vec<Resource>, Diagnostics> {
+    let mut resources = read_resources(file, text.as_bytes(), duplicates).map_err(|mut problems| {
+        for problem in &mut problems.0 {
+            if let Some(place) = &mut problem.place {
+                place.line += lines_before;
+            }
+            if let Some(excerpt) = &mut problem.excerpt {
+                excerpt.line += lines_before;
+            }
+        }
+        problems
+    })?;
+    for resource in &mut resources {
+        if let Some(origin) = &mut resource.origin {
+            Arc::make_mut(origin).line += lines_before;
+        }
+    }
+    Ok(resources)
+}
+
 fn problem(message: String, place: Place) -> Diagnostics {
     Diagnostic::error(message).at(place).into()
 }
@@ -104,12 +130,19 @@ impl Reader {
                 let kind = body.get("kind").map(text_of).unwrap_or_default();
                 if single && matches!(&*kind, "List" | "ResourceList") && body.contains_key("items") {
                     if let Some(Value::Array(items)) = body.shift_remove("items") {
-                        for item in items {
-                            self.found.push(Resource {
+                        for (index, item) in items.into_iter().enumerate() {
+                            let mut resource = Resource {
                                 body: into_map(item, &origin)?,
+                                blanks: blanks.iter().filter_map(|path| in_item(path, index)).collect(),
+                                written: written
+                                    .iter()
+                                    .filter_map(|(path, text)| Some((in_item(path, index)?, text.clone())))
+                                    .collect(),
                                 origin: Some(origin.clone()),
                                 ..Resource::default()
-                            });
+                            };
+                            take_annotation_texts(&mut resource, self.duplicates);
+                            self.found.push(resource);
                         }
                     }
                     return Ok(());
@@ -123,6 +156,16 @@ impl Reader {
             Value::Array(items) if items.is_empty() => Ok(()),
             _ => Err(not_an_object(&origin)),
         }
+    }
+}
+
+/// A path below `items` of a list, seen from its item.
+fn in_item(path: &[Step], index: usize) -> Option<Vec<Step>> {
+    match path {
+        [Step::Key(key), Step::Index(found), rest @ ..] if key == "items" && *found == index => {
+            Some(rest.to_vec())
+        }
+        _ => None,
     }
 }
 
@@ -147,7 +190,7 @@ fn take_annotation_texts(resource: &mut Resource, duplicates: Duplicates) {
     else {
         return;
     };
-    for (key, value) in annotations.iter_mut().filter(|(_, value)| !value.is_string()) {
+    for (key, value) in annotations.iter_mut() {
         if value.is_null() && duplicates == Duplicates::FirstWins {
             continue;
         }
@@ -159,7 +202,11 @@ fn take_annotation_texts(resource: &mut Resource, duplicates: Duplicates) {
             }
             _ => None,
         });
-        *value = Value::String(raw.unwrap_or_else(|| text_of(value).into_owned()));
+        match raw {
+            Some(raw) => *value = Value::String(raw),
+            None if !value.is_string() => *value = Value::String(text_of(value).into_owned()),
+            None => {}
+        }
     }
 }
 

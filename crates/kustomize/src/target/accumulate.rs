@@ -63,9 +63,15 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Problems of one entry, placed where the entry stands unless they have a better place.
+    /// Problems of one entry: placed where the entry stands, or, if they have a better place, led back to it.
     pub(crate) fn at(&self, spot: Spot, problems: Diagnostics) -> Diagnostics {
-        Diagnostics(problems.0.into_iter().map(|problem| self.kustomization.at(spot, problem)).collect())
+        let entry = format!("reached from {}:{}:{}", self.kustomization.file, spot.line, spot.column);
+        let placed = problems.0.into_iter().map(|problem| match &problem.place {
+            None => self.kustomization.at(spot, problem),
+            Some(place) if place.file == self.kustomization.file => problem,
+            Some(_) => problem.because(entry.clone()),
+        });
+        Diagnostics(placed.collect())
     }
 }
 

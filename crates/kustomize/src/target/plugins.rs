@@ -234,7 +234,7 @@ impl Build {
             _ => {
                 let mut loaded = Vec::new();
                 for path in table.texts("paths") {
-                    loaded.extend(load_merge_patches(&target.loader, &path, &file)?);
+                    loaded.extend(load_merge_patches(&target.loader, &path, &file, 0)?);
                 }
                 let inline = table.text("patches");
                 if !inline.is_empty() {

@@ -8,7 +8,7 @@ use crate::config::{FieldSpec, merge_specs};
 use crate::kustomization::{Patch, Replacement};
 use crate::load::Loader;
 use crate::provenance::Provenance;
-use crate::resources::{Duplicates, Resource, ResourceMap, read_resources};
+use crate::resources::{Duplicates, Resource, ResourceMap, read_inline, read_resources};
 use crate::transform::{self, JsonPatch, Matcher, NamespaceChange};
 
 impl Build {
@@ -39,8 +39,9 @@ impl Build {
         }
         let mut loaded = Vec::new();
         for patch in &kustomization.old_merge_patches {
-            let found = load_merge_patches(&target.loader, &patch.patch, &kustomization.file)
-                .map_err(|problems| target.at(patch.spot, problems))?;
+            let found =
+                load_merge_patches(&target.loader, &patch.patch, &kustomization.file, patch.lines_before)
+                    .map_err(|problems| target.at(patch.spot, problems))?;
             loaded.extend(found.into_iter().map(|merge| (patch.spot, merge)));
         }
         if loaded.is_empty() {
@@ -199,8 +200,9 @@ pub(super) fn load_merge_patches(
     loader: &Loader,
     text: &str,
     file: &str,
+    lines_before: usize,
 ) -> Result<Vec<Resource>, Diagnostics> {
-    match read_resources(file, text.as_bytes(), Duplicates::FirstWins) {
+    match read_inline(file, text, lines_before, Duplicates::FirstWins) {
         Ok(inline) => Ok(inline),
         Err(problems) if text.contains('\n') => Err(problems),
         Err(_) => {

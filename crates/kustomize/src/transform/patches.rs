@@ -8,7 +8,7 @@ use crate::kustomization::Patch;
 use crate::load::Loader;
 use crate::merge::{MergeTypes, TypeId, merge};
 use crate::resources::{
-    Duplicates, Resource, ResourceMap, Step, go_float, mapping_at, read_resources, text_of,
+    Duplicates, Resource, ResourceMap, Step, go_float, mapping_at, read_inline, read_resources, text_of,
 };
 
 /// A patch after reading: it is clear which of the two kinds it is.
@@ -21,18 +21,24 @@ pub(crate) enum LoadedPatch {
 /// Reads an entry of `patches`.
 pub(crate) fn load_patch(loader: &Loader, patch: &Patch, file: &str) -> Result<LoadedPatch, Diagnostics> {
     let inline = patch.patch.trim();
-    let (bytes, source) = match (inline.is_empty(), patch.path.is_empty()) {
+    let (merge, text) = match (inline.is_empty(), patch.path.is_empty()) {
         (true, true) => {
             return Err(Diagnostic::error("a patch needs `patch` or `path`").into());
         }
         (false, false) => {
             return Err(Diagnostic::error("a patch cannot have both `patch` and `path`").into());
         }
-        (false, true) => (inline.as_bytes().to_vec(), file.to_owned()),
-        (true, false) => (loader.load(&patch.path)?, loader.display(&patch.path)),
+        (false, true) => {
+            let merge = read_inline(file, inline, patch.lines_before, Duplicates::FirstWins);
+            (merge, inline.to_owned())
+        }
+        (true, false) => {
+            let bytes = loader.load(&patch.path)?;
+            let merge = read_resources(&loader.display(&patch.path), &bytes, Duplicates::FirstWins);
+            (merge, String::from_utf8_lossy(&bytes).into_owned())
+        }
     };
-    let merge = read_resources(&source, &bytes, Duplicates::FirstWins);
-    let json = JsonPatch::parse(&String::from_utf8_lossy(&bytes));
+    let json = JsonPatch::parse(&text);
     match (merge, json) {
         (Ok(merge), Ok(json)) if !merge.is_empty() && !json.is_empty() => {
             Err(Diagnostic::error("this is both a strategic merge patch and a JSON patch").into())
