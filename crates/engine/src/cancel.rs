@@ -38,12 +38,12 @@ pub struct Cancel {
 #[derive(Debug, Default)]
 struct Switch {
     off: AtomicBool,
-    parent: Option<Arc<Switch>>,
+    parents: Vec<Arc<Switch>>,
 }
 
 impl Switch {
     fn is_off(&self) -> bool {
-        self.off.load(Ordering::Relaxed) || self.parent.as_ref().is_some_and(|parent| parent.is_off())
+        self.off.load(Ordering::Relaxed) || self.parents.iter().any(|parent| parent.is_off())
     }
 }
 
@@ -63,8 +63,20 @@ impl Cancel {
     /// A switch of its own that also stops when this one does.
     #[must_use]
     pub fn child(&self) -> Self {
-        let switch = Switch { off: AtomicBool::new(false), parent: Some(self.switch.clone()) };
+        let switch = Switch { off: AtomicBool::new(false), parents: vec![self.switch.clone()] };
         Self { switch: Arc::new(switch), deadline: self.deadline }
+    }
+
+    /// A switch of its own that stops when this one or the other does.
+    #[must_use]
+    pub fn or(&self, other: &Self) -> Self {
+        let parents = vec![self.switch.clone(), other.switch.clone()];
+        let switch = Switch { off: AtomicBool::new(false), parents };
+        let both = Self { switch: Arc::new(switch), deadline: self.deadline };
+        match other.deadline {
+            Some(deadline) => both.with_deadline(deadline),
+            None => both,
+        }
     }
 
     /// Throws the switch. Work stops at its next [`check`](Cancel::check).

@@ -198,7 +198,8 @@ impl<'e> Call<'e> {
         Self { engine, options: RenderOptions::default() }
     }
 
-    /// Adds everything in `options`. Its values replace values given before, unless they are empty.
+    /// Adds everything in `options`. Its values replace values given before, unless they are empty; either cancel switch
+    /// stops the render.
     #[must_use]
     pub fn options(mut self, options: RenderOptions) -> Self {
         self.options.filters.extend(options.filters);
@@ -208,7 +209,7 @@ impl<'e> Call<'e> {
         if !options.values.is_empty() {
             self.options.values = options.values;
         }
-        self.options.cancel = options.cancel;
+        self.options.cancel = self.options.cancel.or(&options.cancel);
         self
     }
 
@@ -247,10 +248,10 @@ impl<'e> Call<'e> {
         self
     }
 
-    /// Sets the switch that stops the render.
+    /// Adds a switch that stops the render.
     #[must_use]
     pub fn cancel(mut self, cancel: Cancel) -> Self {
-        self.options.cancel = cancel;
+        self.options.cancel = self.options.cancel.or(&cancel);
         self
     }
 

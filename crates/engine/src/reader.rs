@@ -4,13 +4,13 @@ use std::io::BufRead;
 use std::sync::{Mutex, PoisonError};
 
 use podsmith_object::stream::ObjectStream;
-use podsmith_object::yaml::ReadOptions;
+use podsmith_object::yaml::{ReadOptions, decode_text};
 use podsmith_object::{Diagnostic, Diagnostics, Object, Place};
 
 use crate::{Emit, RenderCall, RenderError, Source};
 
-/// Objects from a UTF-8 stream of YAML or JSON, read while it arrives: one document is in memory at a time. It can be
-/// rendered once.
+/// Objects from a stream of YAML or JSON, read while it arrives: one document is in memory at a time. It can be rendered
+/// once. A stream in UTF-16 is read whole.
 ///
 /// ```
 /// use podsmith_engine::{Engine, ReaderSource, Sources};
@@ -64,10 +64,38 @@ impl Source for ReaderSource {
             let problem = Diagnostic::error("the stream was read before and cannot be read again");
             return Err(problem.at(Place::file(self.name.as_str())).into());
         };
+        self.read(input, call, emit).map_err(|error| error.with_place(Place::file(self.name.as_str())))
+    }
+}
+
+impl ReaderSource {
+    fn read(
+        &self,
+        mut input: Box<dyn BufRead + Send>,
+        call: &RenderCall<'_>,
+        emit: &mut Emit<'_>,
+    ) -> Result<(), RenderError> {
+        if is_utf8(input.fill_buf().map_err(RenderError::new)?) {
+            return self.read_utf8(input, call, emit);
+        }
+        // UTF-16 is decoded as a whole: as bytes it cannot be cut into lines.
+        let mut bytes = Vec::new();
+        input.read_to_end(&mut bytes).map_err(RenderError::new)?;
+        let text = decode_text(&bytes).map_err(RenderError::new)?;
+        self.read_utf8(text.as_bytes(), call, emit)
+    }
+
+    fn read_utf8(
+        &self,
+        input: impl BufRead,
+        call: &RenderCall<'_>,
+        emit: &mut Emit<'_>,
+    ) -> Result<(), RenderError> {
         let mut problems = Diagnostics::new();
         for read in ObjectStream::new(&self.name, input, self.options) {
             call.check()?;
             match read {
+                // After a problem nothing more is given out, but the rest is read to report all problems at once.
                 Ok(object) if problems.is_empty() => emit(object)?,
                 Ok(_) => {}
                 Err(problem) => problems.push(problem),
@@ -75,4 +103,9 @@ impl Source for ReaderSource {
         }
         if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
     }
+}
+
+/// False if a text starts like UTF-16, with or without a byte order mark.
+fn is_utf8(start: &[u8]) -> bool {
+    !matches!(start, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] | [0, _, ..] | [_, 0, ..])
 }

@@ -486,6 +486,16 @@ fn cancellation_is_honoured_between_sources_files_and_objects() {
 }
 
 #[test]
+fn options_do_not_forget_a_switch_that_was_given_before() {
+    let engine = Engine::builder().renderer(renderer("one", &["a"])).build().unwrap();
+    let cancel = Cancel::new();
+    cancel.cancel();
+    assert!(engine.call().cancel(cancel.clone()).options(RenderOptions::default()).render().is_err());
+    let options = RenderOptions { cancel, ..RenderOptions::default() };
+    assert!(engine.call().options(options).cancel(Cancel::new()).render().is_err());
+}
+
+#[test]
 fn a_deadline_in_the_past_stops_everything() {
     let engine = Engine::builder().renderer(renderer("one", &["a"])).build().unwrap();
     let error = engine.call().cancel(Cancel::new().with_deadline(Instant::now())).render().unwrap_err();
