@@ -75,6 +75,20 @@ impl TemplateError {
         out
     }
 
+    /// The message that Helm prints: a failed `required` or `fail` shows only the user's words.
+    pub fn helm_message(&self) -> String {
+        if self.stage == Stage::Parse {
+            return format!("parse error at ({}:{}): {}", self.file, self.line, self.reason);
+        }
+        match &self.innermost().user_message {
+            Some(message) if self.line > 0 => {
+                let column = self.column.saturating_sub(1);
+                format!("execution error at ({}:{}:{column}): {message}", self.file, self.line)
+            }
+            _ => self.go_message(),
+        }
+    }
+
     /// The error for the user: the place where it started, and how the templates got there.
     pub fn to_diagnostic(&self) -> Diagnostic {
         let inner = self.innermost();

@@ -77,15 +77,16 @@ fn magnitude(digits: &str) -> Option<u64> {
         [b'0', _, ..] => (8, &digits[1..]),
         _ => (10, digits),
     };
-    if !underscores_are_fine(digits, radix != 10) || body.starts_with(['+', '-']) {
+    if !underscores_are_fine(body, radix != 10) || body.starts_with(['+', '-']) {
         return None;
     }
     u64::from_str_radix(&body.replace('_', ""), radix).ok()
 }
 
-/// Underscores may only separate digits, and only in literals with a base prefix.
-fn underscores_are_fine(text: &str, prefixed: bool) -> bool {
-    !text.contains('_') || (prefixed && !text.ends_with('_') && !text.contains("__"))
+/// Underscores may only stand between digits, or between a base prefix and the first digit.
+pub(crate) fn underscores_are_fine(body: &str, prefixed: bool) -> bool {
+    !body.contains('_')
+        || !(body.ends_with('_') || body.contains("__") || (!prefixed && body.starts_with('_')))
 }
 
 fn parse_float(text: &str) -> Option<f64> {

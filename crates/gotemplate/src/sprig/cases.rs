@@ -2,7 +2,11 @@
 
 use crate::unicode::{is_number, is_punctuation};
 
-fn lower(c: char) -> char {
+/// One character in lower case, without regard to its neighbours.
+pub(super) fn lower(c: char) -> char {
+    if c == '\u{130}' {
+        return 'i';
+    }
     let mut chars = c.to_lowercase();
     chars.next().filter(|_| chars.next().is_none()).unwrap_or(c)
 }

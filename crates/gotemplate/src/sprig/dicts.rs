@@ -58,9 +58,16 @@ pub(super) const TABLE: Table = &[
     ("mergeOverwrite", &[M], Some(M), |_, a| merge_all(a, Conflict::TakeNew)),
     ("mustMergeOverwrite", &[M], Some(M), |_, a| merge_all(a, Conflict::TakeNew)),
     ("dig", &[], Some(A), |_, a| dig(a)),
-    ("deepCopy", &[A], None, |_, a| Ok(any(a, 0).deep_copy())),
-    ("mustDeepCopy", &[A], None, |_, a| Ok(any(a, 0).deep_copy())),
+    ("deepCopy", &[A], None, |_, a| deep_copy(any(a, 0))),
+    ("mustDeepCopy", &[A], None, |_, a| deep_copy(any(a, 0))),
 ];
+
+fn deep_copy(value: &Value) -> Out {
+    if value.is_nil() {
+        return Err("reflect: call of reflect.Value.Type on zero Value".into());
+    }
+    Ok(value.deep_copy())
+}
 
 fn dict(values: &[Value]) -> Value {
     let out = Map::new();

@@ -5,6 +5,7 @@ use crate::args::{Out, Table, any, int, rest, text};
 use crate::error::CallError;
 use crate::format;
 use crate::function::Parameter::{Any as A, Float as F, Int as I, String as S};
+use crate::parse::underscores_are_fine;
 use crate::value::{Elements, List, Value};
 
 pub(super) const TABLE: Table = &[
@@ -106,8 +107,7 @@ fn parse_int(text: &str) -> Option<i64> {
         [b'0', _, ..] => (8, &digits[1..]),
         _ => (10, digits),
     };
-    let underscores = body.contains('_');
-    if underscores && (radix == 10 || body.ends_with('_') || body.contains("__")) {
+    if !underscores_are_fine(body, radix != 10) {
         return None;
     }
     let cleaned = body.replace('_', "");

@@ -18,7 +18,7 @@ pub(super) const TABLE: Table = &[
     ("trunc", &[I, S], None, |_, a| Ok(truncate(int(a, 0), any(a, 1)))),
     ("trim", &[S], None, |_, a| Ok(text(a, 0).trim().into())),
     ("upper", &[S], None, |_, a| Ok(text(a, 0).chars().map(cases::upper).collect::<String>().into())),
-    ("lower", &[S], None, |_, a| Ok(text(a, 0).to_lowercase().into())),
+    ("lower", &[S], None, |_, a| Ok(text(a, 0).chars().map(cases::lower).collect::<String>().into())),
     ("title", &[S], None, |_, a| Ok(cases::title(&text(a, 0)).into())),
     ("untitle", &[S], None, |_, a| Ok(cases::untitle(&text(a, 0)).into())),
     ("substr", &[I, I, S], None, |_, a| substring(int(a, 0), int(a, 1), bytes(a, 2))),

@@ -80,6 +80,9 @@ impl Url {
         let host = match authority.rsplit_once('@') {
             None => authority,
             Some((user, host)) => {
+                if !user.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._:~!$&'()*+,;=%@".contains(&b)) {
+                    return Err("net/url: invalid userinfo".to_owned());
+                }
                 let (name, password) = user.split_once(':').map_or((user, None), |(n, p)| (n, Some(p)));
                 let mut shown = encode(&decode(name)?, is_user_character);
                 if let Some(password) = password {
@@ -174,8 +177,11 @@ fn join(parts: Option<&Map>) -> Out {
     let user = if user.is_empty() {
         None
     } else {
-        let parsed = Url::parse(&format!("proto://{user}@host"))
-            .map_err(|reason| CallError::from(format!("unable to parse userinfo in dict: {reason}")))?;
+        let whole = format!("proto://{user}@host");
+        let parsed = Url::parse(&whole).map_err(|reason| {
+            let whole = crate::format::quote(&whole);
+            CallError::from(format!("unable to parse userinfo in dict: parse {whole}: {reason}"))
+        })?;
         parsed.user
     };
     let mut out = String::new();
