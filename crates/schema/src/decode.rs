@@ -112,6 +112,12 @@ fn join(path: &str, key: &str) -> String {
 
 /// Fields the type does not declare: `unknown field "spec.unk"`, in the order of the value.
 pub fn unknown_fields(ty: &Type, value: &Value) -> Vec<String> {
+    let paths = unknown_paths(ty, value).into_iter();
+    paths.map(|path| format!("unknown field {}", gotext::quoted(&path))).collect()
+}
+
+/// Paths of fields the type does not declare: `spec.unk`.
+pub(crate) fn unknown_paths(ty: &Type, value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     walk_unknown(ty, value, "", &mut found);
     found
@@ -127,7 +133,7 @@ fn walk_unknown(ty: &Type, value: &Value, path: &str, found: &mut Vec<String>) {
                     Some(field) => walk_unknown(&field.ty, inner, &path, found),
                     None => match &definition.others {
                         Some(other) => walk_unknown(other, inner, &path, found),
-                        None => found.push(format!("unknown field {}", gotext::quoted(&path))),
+                        None => found.push(path),
                     },
                 }
             }

@@ -40,9 +40,11 @@ impl CustomType {
         &self.schema
     }
 
-    /// Removes what the schema does not declare and returns it, sorted: `spec.unk`.
+    /// Removes what the schema does not declare and returns it: `spec.unk`. Metadata takes its stored form.
     pub fn prune(&self, object: &mut Value) -> Vec<String> {
-        pruning::prune(&self.schema, object)
+        let mut gone = pruning::prune_metadata(object);
+        gone.extend(pruning::prune(&self.schema, object));
+        gone
     }
 
     /// Removes nulls where the schema neither allows them nor has a default.

@@ -3,6 +3,8 @@
 use podsmith_object::Value;
 
 use super::{additional, flag};
+use crate::table::table;
+use crate::{canonical, decode};
 
 const OBJECT_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
@@ -12,6 +14,16 @@ pub(super) fn prune(schema: &Value, object: &mut Value) -> Vec<String> {
     walk.value(Some(schema), object, "", true);
     walk.gone.sort();
     walk.gone
+}
+
+/// Brings the metadata of an object into its stored form and returns what is unknown in it.
+pub(super) fn prune_metadata(object: &mut Value) -> Vec<String> {
+    let Some(metadata) = object.get_mut("metadata") else { return Vec::new() };
+    let Some(ty) = table().named("meta/v1", "ObjectMeta") else { return Vec::new() };
+    let gone =
+        decode::unknown_paths(&ty, metadata).into_iter().map(|path| format!("metadata.{path}")).collect();
+    canonical::canonicalize(&ty, metadata);
+    gone
 }
 
 struct Walk {

@@ -8,11 +8,12 @@ use podsmith_object::{GroupVersionKind, Value, json};
 use podsmith_schema::apply::{self, ApplyError, Force, OneVersion, Write};
 use podsmith_schema::crd::CustomType;
 use podsmith_schema::strategy::{self, Birth};
-use podsmith_schema::{Type, decode, defaults, merge_patch, table};
+use podsmith_schema::{Type, decode, defaults, merge_patch, table, validate};
 
 /// Captured data, or nothing where it is not installed.
 pub fn vectors(name: &str) -> Option<Value> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/apiserver").join(name);
+    let usual = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/apiserver");
+    let path = std::env::var_os("PODSMITH_APISERVER_VECTORS").map_or(usual, PathBuf::from).join(name);
     let read = std::fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     if read.is_none() {
         eprintln!("skipped: {name}: no captured data");
@@ -187,6 +188,13 @@ impl Server {
                 custom.default_fields(&mut new);
             }
         }
+        // The server notes who changed what before it adds what only it knows.
+        if !is_apply {
+            let map = new.as_object_mut().unwrap();
+            map.insert("apiVersion".to_owned(), json!(kind.gvk.api_version()));
+            map.insert("kind".to_owned(), json!(&*kind.gvk.kind));
+            new = apply::update(live.as_ref(), new, &write);
+        }
         let metadata = new["metadata"].as_object_mut().unwrap();
         if path.contains("/namespaces/") {
             metadata.insert("namespace".to_owned(), json!("ssa"));
@@ -214,8 +222,16 @@ impl Server {
                 }
             }
         }
-        if let Some(custom) = &kind.custom {
-            let faults = custom.validate(&new);
+        {
+            let faults = match (&kind.custom, &live, subresource.as_str()) {
+                (Some(custom), None, _) => custom.validate(&new),
+                (Some(custom), Some(live), _) => custom.validate_update(&new, live),
+                (None, None, _) => validate::create(&kind.gvk, &new),
+                (None, Some(live), "status") => {
+                    validate::status_update(&kind.gvk, &with_version(&new, live), live)
+                }
+                (None, Some(live), _) => validate::update(&kind.gvk, &with_version(&new, live), live),
+            };
             if !faults.is_empty() {
                 return Answer {
                     code: 422,
@@ -231,28 +247,6 @@ impl Server {
                         .map(|fault| (fault.reason.cause().to_owned(), fault.field.clone()))
                         .collect(),
                 };
-            }
-        }
-        if !is_apply {
-            let version = kind.gvk.api_version();
-            let map = new.as_object_mut().unwrap();
-            map.insert("apiVersion".to_owned(), json!(version));
-            map.insert("kind".to_owned(), json!(&*kind.gvk.kind));
-            let mut before = live.clone();
-            if let Some(before) = &mut before {
-                before["metadata"].as_object_mut().unwrap().shift_remove("resourceVersion");
-            }
-            // The server tracks what the client sent before it fills in its own metadata.
-            let mut tracked = new.clone();
-            if live.is_none() {
-                tracked["metadata"].as_object_mut().unwrap().shift_remove("uid");
-            }
-            let tracked = apply::update(before.as_ref(), tracked, &write);
-            let entries = tracked["metadata"].get("managedFields").cloned();
-            let metadata = new["metadata"].as_object_mut().unwrap();
-            metadata.shift_remove("managedFields");
-            if let Some(entries) = entries {
-                metadata.insert("managedFields".to_owned(), entries);
             }
         }
         if kind.custom.is_none() {
@@ -304,6 +298,13 @@ impl Server {
         self.objects.insert(key.to_owned(), parent.clone());
         Answer { code: 200, object: Some(parent), message: String::new(), causes: vec![] }
     }
+}
+
+/// A client that names no version means whatever is there.
+fn with_version(new: &Value, live: &Value) -> Value {
+    let mut new = new.clone();
+    new["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"].clone();
+    new
 }
 
 fn refuse(code: u64, message: &str) -> Answer {
