@@ -5,6 +5,7 @@ use std::fmt;
 
 use podsmith_object::{Diagnostic, Diagnostics, Object, ObjectId, Origin, Place};
 
+use crate::jq::InExpression;
 use crate::{BoxError, Cancelled};
 
 /// Where in the pipeline something failed.
@@ -161,7 +162,10 @@ impl RenderError {
             (Some(many), _) => many.clone(),
             (None, Some(one)) => Diagnostics::from(one.clone()),
             (None, None) => {
-                let one = Diagnostic::error(self.summary()).because_of(self.0.cause.as_ref());
+                let hint = self.find_cause::<InExpression>().and_then(InExpression::hint);
+                let one = Diagnostic::error(self.summary())
+                    .because_of(self.0.cause.as_ref())
+                    .with_hint_if(hint.map(str::to_owned));
                 Diagnostics::from(one)
             }
         };

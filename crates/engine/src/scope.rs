@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use podsmith_object::{GroupVersionKind, Object, Value};
+use podsmith_object::{Object, Value};
 
 /// Where objects of a kind live.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -90,7 +90,7 @@ impl Scopes {
         if let Some(scope) = self.custom.get(group).and_then(|kinds| kinds.get(kind)) {
             return Some(*scope);
         }
-        let cluster = is_cluster_scoped(&GroupVersionKind::new(group, "", kind))?;
+        let cluster = is_cluster_scoped(group, kind)?;
         Some(if cluster { Scope::Cluster } else { Scope::Namespaced })
     }
 
@@ -143,8 +143,50 @@ const CLUSTER_SCOPED: &[(&str, &[&str])] = &[
     ("storagemigration.k8s.io", &["StorageVersionMigration"]),
 ];
 
-/// True or false for a built-in kind, `None` for a group that Kubernetes does not ship.
-fn is_cluster_scoped(gvk: &GroupVersionKind) -> Option<bool> {
-    let index = CLUSTER_SCOPED.binary_search_by(|(group, _)| (*group).cmp(&gvk.group)).ok()?;
-    CLUSTER_SCOPED.get(index).map(|(_, kinds)| kinds.contains(&&*gvk.kind))
+/// True or false for a built-in kind in any version, `None` for a group that Kubernetes does not ship.
+fn is_cluster_scoped(group: &str, kind: &str) -> Option<bool> {
+    let index = CLUSTER_SCOPED.binary_search_by(|(known, _)| (*known).cmp(group)).ok()?;
+    CLUSTER_SCOPED.get(index).map(|(_, kinds)| kinds.contains(&kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_can_be_searched() {
+        assert!(CLUSTER_SCOPED.is_sorted_by_key(|(group, _)| *group));
+    }
+
+    #[test]
+    fn built_in_groups_are_known_and_others_are_not() {
+        let scopes = Scopes::new();
+        for (group, kind, scope) in [
+            ("", "Pod", Some(Scope::Namespaced)),
+            ("", "Node", Some(Scope::Cluster)),
+            ("apps", "Deployment", Some(Scope::Namespaced)),
+            ("rbac.authorization.k8s.io", "Role", Some(Scope::Namespaced)),
+            ("rbac.authorization.k8s.io", "ClusterRoleBinding", Some(Scope::Cluster)),
+            ("storage.k8s.io", "CSIStorageCapacity", Some(Scope::Namespaced)),
+            ("gateway.networking.k8s.io", "Gateway", None),
+        ] {
+            assert_eq!(scopes.of(group, kind), scope, "{group}/{kind}");
+        }
+    }
+
+    #[test]
+    fn a_definition_without_a_scope_is_namespaced_and_a_wrong_one_says_nothing() {
+        let learn = |scope: Value| {
+            let mut scopes = Scopes::new();
+            let spec = podsmith_object::json!({"group": "g", "scope": scope, "names": {"kind": "K"}});
+            let body = podsmith_object::json!({
+                "apiVersion": "apiextensions.k8s.io/v1beta1", "kind": "CustomResourceDefinition", "spec": spec,
+            });
+            scopes.learn(&Object::from_value(body).unwrap());
+            scopes.of("g", "K")
+        };
+        assert_eq!(learn(Value::Null), Some(Scope::Namespaced));
+        assert_eq!(learn(Value::from("Cluster")), Some(Scope::Cluster));
+        assert_eq!(learn(Value::from("cluster")), None);
+    }
 }

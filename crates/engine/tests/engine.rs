@@ -282,6 +282,18 @@ fn diagnostics_of_a_cause_are_shown_as_they_are() {
     error: ConfigMap a: filter failed
       because: in the jq expression `.data | length`
       because: the jq expression of a filter must give true or false, it gave a number
+    hint: compare with something, for example `!= null`
+    "#);
+
+    let engine = Engine::builder()
+        .renderer(renderer("one", &["a"]))
+        .filter(filter::jq::expression("select(.kind == \"Pod\")").unwrap());
+    let error = engine.build().unwrap().render(Default::default()).unwrap_err();
+    insta::assert_snapshot!(error.to_diagnostics(), @r#"
+    error: ConfigMap a: filter failed
+      because: in the jq expression `select(.kind == "Pod")`
+      because: the jq expression must give exactly one value, it gave none
+    hint: a filter gives true or false: write the condition itself, without `select`
     "#);
 }
 

@@ -115,6 +115,22 @@ impl InvalidJq {
     }
 }
 
+impl InExpression {
+    /// What to do about it, when that is known.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self.error {
+            JqError::NoOutput if self.expression.contains("select(") => {
+                Some("a filter gives true or false: write the condition itself, without `select`")
+            }
+            JqError::NotBoolean { .. } => Some("compare with something, for example `!= null`"),
+            JqError::Stopped(Bound::Steps) => {
+                Some("check `while`, `until`, `repeat` and `recurse` for an end")
+            }
+            _ => None,
+        }
+    }
+}
+
 /// Which bound a run went over.
 #[derive(Clone, Copy, Debug, Error, Eq, PartialEq)]
 pub enum Bound {
@@ -196,9 +212,15 @@ impl From<Bound> for JqError {
     }
 }
 
+/// The message of a raised error. Some contain the value that was wrong, which may be a whole object.
 fn message(value: &Value) -> String {
-    match value {
+    const LONGEST: usize = 300;
+    let text = match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
+    };
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or("")),
+        None => text,
     }
 }
