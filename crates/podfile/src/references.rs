@@ -167,16 +167,7 @@ impl<'u> Unit<'u> {
                 for block in blocks {
                     let label = block.labels.first().map_or("", |label| label.as_str());
                     let path = format!("{path}.{name}.{label}");
-                    let value = self.whole(
-                        from,
-                        file,
-                        &block.body,
-                        owner,
-                        &path,
-                        Some((&name, label)),
-                        bound,
-                        frame,
-                    )?;
+                    let value = self.whole(file, &block.body, owner, &path, Some((&name, label)), bound)?;
                     all.insert(label.to_owned(), value);
                 }
                 return Ok((Value::Object(all), 1));
@@ -247,8 +238,7 @@ impl<'u> Unit<'u> {
             let name = block.ident.value().as_str();
             let label = block.labels.first().map_or("", |label| label.as_str());
             let path = format!("{path}.{name}");
-            let value =
-                self.whole(file, &block.body, owner, &path, Some((name, label)), bound)?;
+            let value = self.whole(file, &block.body, owner, &path, Some((name, label)), bound)?;
             if block.labels.is_empty() {
                 all.insert(name.to_owned(), value);
             } else if let Value::Object(group) =
