@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{Method, Request, Response, header};
 
-use crate::auth::{Identity, Rights};
+use crate::auth::{Identity, Rights, authorize, authorize_page};
 use crate::cluster::Pki;
 use crate::handlers;
 use crate::registry::{Registry, Resource};
@@ -112,9 +112,13 @@ impl Server {
         match request::parse_path(request.uri().path()) {
             Route::Resource(target) => self.on_resource(request, target, query, identity, form).await,
             Route::Discovery { group, version, core } => {
+                authorize_page(self, &identity, request.method(), request.uri().path())?;
                 handlers::discovery::answer(self, &request, group, version, core, form)
             }
-            Route::Other(path) => handlers::pages::answer(self, &request, &path),
+            Route::Other(path) => {
+                authorize_page(self, &identity, request.method(), &path)?;
+                handlers::pages::answer(self, &request, &path)
+            }
         }
     }
 
@@ -126,6 +130,7 @@ impl Server {
         identity: Identity,
         form: Form,
     ) -> ApiResult<Reply> {
+        authorize(self, &identity, request.method(), &target, &query)?;
         let index = self.registry.index();
         let Some(version) = index.version(&target.group, &target.version) else {
             return Err(ApiError::no_such_page());

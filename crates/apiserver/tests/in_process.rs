@@ -137,3 +137,107 @@ async fn a_cluster_in_a_directory_comes_back_and_has_one_owner() {
     let maps: Api<ConfigMap> = Api::namespaced(again.client(), "default");
     assert!(maps.get_opt("kept").await.unwrap().is_some());
 }
+
+/// Waits until a condition holds; the test's own time limit ends what never comes true.
+async fn until<F, T>(mut condition: F)
+where
+    F: FnMut() -> T,
+    T: Future<Output = bool>,
+{
+    while !condition().await {
+        tokio::task::yield_now().await;
+    }
+}
+
+fn owned(name: &str, owner: &ConfigMap, blocks: bool) -> ConfigMap {
+    let mut map = config_map(name, "1");
+    map.metadata.owner_references = Some(vec![
+        serde_json::from_value(json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "name": owner.metadata.name, "uid": owner.metadata.uid,
+            "blockOwnerDeletion": blocks,
+        }))
+        .unwrap(),
+    ]);
+    map
+}
+
+#[tokio::test]
+async fn dependents_go_with_their_owner_unless_they_are_orphaned() {
+    let (_cluster, client) = open().await;
+    let maps: Api<ConfigMap> = Api::namespaced(client, "default");
+    for (policy, stays) in [("background", false), ("foreground", false), ("orphan", true)] {
+        let owner = maps.create(&PostParams::default(), &config_map("owner", "1")).await.unwrap();
+        maps.create(&PostParams::default(), &owned("child", &owner, true)).await.unwrap();
+        let parameters = match policy {
+            "background" => DeleteParams::background(),
+            "foreground" => DeleteParams::foreground(),
+            _ => DeleteParams::orphan(),
+        };
+        maps.delete("owner", &parameters).await.unwrap();
+        until(|| async { maps.get_opt("owner").await.unwrap().is_none() }).await;
+        if stays {
+            let child = maps.get("child").await.unwrap();
+            assert!(child.metadata.owner_references.unwrap_or_default().is_empty());
+        } else {
+            until(|| async { maps.get_opt("child").await.unwrap().is_none() }).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_namespace_takes_everything_in_it_along() {
+    let (_cluster, client) = open().await;
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    let namespace: Namespace = serde_json::from_value(json!({"metadata": {"name": "gone"}})).unwrap();
+    namespaces.create(&PostParams::default(), &namespace).await.unwrap();
+    let maps: Api<ConfigMap> = Api::namespaced(client, "gone");
+    until(|| async { maps.get_opt("kube-root-ca.crt").await.unwrap().is_some() }).await;
+    maps.create(&PostParams::default(), &config_map("a", "1")).await.unwrap();
+    let terminating = namespaces.delete("gone", &DeleteParams::default()).await.unwrap().left().unwrap();
+    assert_eq!(terminating.status.unwrap().phase.as_deref(), Some("Terminating"));
+    until(|| async { namespaces.get_opt("gone").await.unwrap().is_none() }).await;
+    assert!(maps.list(&ListParams::default()).await.unwrap().items.is_empty());
+    let late = maps.create(&PostParams::default(), &config_map("b", "1")).await.unwrap_err();
+    assert!(matches!(late, kube::Error::Api(status) if status.code == 404));
+}
+
+#[tokio::test]
+async fn a_custom_resource_is_served_at_once_and_goes_with_its_definition() {
+    let (_cluster, client) = open().await;
+    let definition: kube::core::DynamicObject = serde_json::from_value(json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "things.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Namespaced", "names": {"plural": "things", "kind": "Thing"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {
+                "type": "object", "properties": {"spec": {"type": "object", "properties": {
+                    "size": {"type": "integer", "default": 3, "minimum": 1},
+                }}},
+            }}}],
+        },
+    }))
+    .unwrap();
+    let kind = |group: &str, kind: &str| {
+        kube::core::ApiResource::from_gvk(&kube::core::GroupVersionKind::gvk(group, "v1", kind))
+    };
+    let definitions: Api<kube::core::DynamicObject> =
+        Api::all_with(client.clone(), &kind("apiextensions.k8s.io", "CustomResourceDefinition"));
+    definitions.create(&PostParams::default(), &definition).await.unwrap();
+    let things: Api<kube::core::DynamicObject> =
+        Api::namespaced_with(client, "default", &kind("example.com", "Thing"));
+    let thing = |name: &str, spec: podsmith_object::Value| -> kube::core::DynamicObject {
+        serde_json::from_value(json!({
+            "apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": name}, "spec": spec,
+        }))
+        .unwrap()
+    };
+    let made = things.create(&PostParams::default(), &thing("a", json!({"unknown": 1}))).await.unwrap();
+    assert_eq!(made.data["spec"], json!({"size": 3}), "unknown fields go, defaults come");
+    let wrong = things.create(&PostParams::default(), &thing("b", json!({"size": 0}))).await.unwrap_err();
+    assert!(matches!(wrong, kube::Error::Api(status) if status.code == 422));
+    let live = definitions.get("things.example.com").await.unwrap();
+    assert_eq!(live.data["status"]["conditions"][1]["type"], "Established");
+    definitions.delete("things.example.com", &DeleteParams::default()).await.unwrap();
+    until(|| async { definitions.get_opt("things.example.com").await.unwrap().is_none() }).await;
+    assert!(matches!(things.get("a").await.unwrap_err(), kube::Error::Api(status) if status.code == 404));
+}

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use podsmith_object::{Value, json};
 
+use super::policy;
 use crate::clock;
 use crate::registry::Resource;
 use crate::server::Server;
@@ -20,6 +21,11 @@ pub async fn run(server: &Arc<Server>) -> Result<(), String> {
         }
     }
     ensure(server, "", "services", "default", "kubernetes", kubernetes_service())?;
+    for (plural, namespace, name, body) in policy::all() {
+        ensure(server, "rbac.authorization.k8s.io", plural, namespace, name, body)?;
+    }
+    let authority = json!({"data": {"client-ca-file": server.pki.ca_pem}});
+    ensure(server, "", "configmaps", "kube-system", "extension-apiserver-authentication", authority)?;
     for (name, value, description) in [
         (
             "system-cluster-critical",

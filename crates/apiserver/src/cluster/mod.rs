@@ -5,6 +5,7 @@ mod delete;
 mod directory;
 mod kubeconfig;
 mod pki;
+mod policy;
 mod serve;
 
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use crate::controllers::{self, Controllers};
 use crate::server::Server;
 use crate::service::ApiService;
 use crate::store::{DEFAULT_HISTORY, LogError, Store};
+pub(crate) use bootstrap::{ensure, namespace_objects};
 use directory::{Directory, Taken};
 pub use directory::{Running, running};
 pub use pki::{Issued, Pki, PkiError};

@@ -1,10 +1,22 @@
-//! Controllers: each a task on a client, switchable by name.
+//! Controllers: each a task of its own, switchable by name.
+//!
+//! A controller gets a [`Context`]: a client for those that work like any other client, and the feed of everything
+//! that happens for those that must see every kind.
+
+mod definitions;
+mod feed;
+mod garbage;
+mod namespaces;
+mod owners;
 
 use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
 use crate::server::Server;
+
+/// The names of the controllers.
+pub const NAMES: [&str; 4] = ["custom-resources", "garbage-collector", "namespace", "namespace-objects"];
 
 /// Which controllers run.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +41,15 @@ impl Controllers {
     }
 }
 
+/// What a controller works with.
+#[derive(Clone)]
+pub struct Context {
+    /// The server, for those that must see every kind.
+    pub server: Arc<Server>,
+    /// A client with the rights of the administrator.
+    pub client: kube::Client,
+}
+
 /// Controllers that run until they are stopped or dropped.
 pub struct Running {
     tasks: JoinSet<()>,
@@ -42,6 +63,20 @@ impl Running {
 }
 
 /// Starts the chosen controllers.
-pub fn start(_server: &Arc<Server>, _client: &kube::Client, _chosen: &Controllers) -> Running {
-    Running { tasks: JoinSet::new() }
+pub fn start(server: &Arc<Server>, client: &kube::Client, chosen: &Controllers) -> Running {
+    let mut tasks = JoinSet::new();
+    let context = Context { server: server.clone(), client: client.clone() };
+    if chosen.includes("namespace-objects") {
+        tasks.spawn(namespaces::supply(context.clone()));
+    }
+    if chosen.includes("namespace") {
+        tasks.spawn(namespaces::empty(context.clone()));
+    }
+    if chosen.includes("garbage-collector") {
+        tasks.spawn(garbage::collect(context.clone()));
+    }
+    if chosen.includes("custom-resources") {
+        tasks.spawn(definitions::clean_up(context));
+    }
+    Running { tasks }
 }

@@ -3,9 +3,11 @@
 pub mod create;
 pub mod delete;
 pub mod discovery;
+pub mod internal;
 mod list;
 pub mod pages;
 mod patch;
+mod pods;
 mod read;
 mod reviews;
 mod scale;
@@ -49,6 +51,9 @@ pub async fn dispatch(server: &Arc<Server>, call: Call) -> ApiResult<Reply> {
         }
         require(&call, "list")?;
         return list::list(server, &call, &ListOptions::read(&call.query)?).await;
+    }
+    if call.method == Method::POST && !target.subresource.is_empty() {
+        return pods::create_part(server, &call).await;
     }
     match (call.method.as_str(), named) {
         ("POST", false) => create::create(server, &call).await,

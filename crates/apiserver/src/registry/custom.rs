@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kube_cel::CompiledSchema;
 use podsmith_object::Value;
 use podsmith_schema::crd::CustomType;
 
@@ -25,8 +26,8 @@ pub struct Custom {
     pub deprecation: Option<String>,
     /// The webhook that converts; nothing when versions differ by name only.
     pub conversion: Option<Value>,
-    /// The rules of the schema in CEL are worth running.
-    pub has_rules: bool,
+    /// The rules of the schema in CEL, if there are any.
+    pub rules: Option<CompiledSchema>,
     /// `apiVersion`s of all versions, with their schemas.
     pub versions: Vec<(String, CustomType)>,
 }
@@ -129,7 +130,11 @@ fn resource(definition: &Value, version: &Value, stored_as: &str) -> Resource {
             }
         }),
         conversion: converter.then(|| at(definition, &["spec", "conversion", "webhook"]).cloned()).flatten(),
-        has_rules: schema.schema().to_string().contains("x-kubernetes-validations"),
+        rules: schema
+            .schema()
+            .to_string()
+            .contains("x-kubernetes-validations")
+            .then(|| kube_cel::compile_schema(schema.schema())),
         versions: all
             .iter()
             .map(|one| {

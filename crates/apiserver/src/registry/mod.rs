@@ -181,6 +181,12 @@ impl Index {
         self.group(group)?.versions.iter().find_map(|(_, all)| all.get(plural))
     }
 
+    /// The resource of a table, in its preferred version.
+    pub fn by_table(&self, table: &str) -> Option<&Arc<Resource>> {
+        let versions = self.groups.iter().flat_map(|group| group.versions.iter());
+        versions.flat_map(|(_, resources)| resources.values()).find(|resource| &*resource.table == table)
+    }
+
     /// Every resource, each table once, in its preferred version.
     pub fn tables(&self) -> Vec<Arc<Resource>> {
         let mut seen = std::collections::BTreeSet::new();

@@ -6,6 +6,7 @@ use podsmith_schema::{Type, strategy};
 
 use crate::clock;
 use crate::convert;
+use crate::fields;
 use crate::registry::Resource;
 use crate::status::{ApiError, ApiResult, Cause, Details};
 
@@ -66,7 +67,11 @@ pub fn apply(
     let write = Write { gvk: &gvk, subresource, manager, now: &now, versions: &served };
     let force = if force { Force::Yes } else { Force::No };
     match smd::apply(live, config, &write, force) {
-        Ok(applied) => Ok(applied.object),
+        Ok(applied) => {
+            let mut object = applied.object;
+            forget_scale_times(&mut object, subresource);
+            Ok(object)
+        }
         Err(ApplyError::Conflicts(conflicts)) => {
             let causes = conflicts
                 .list
@@ -88,6 +93,19 @@ pub fn track(resource: &Resource, old: Option<&Value>, new: &mut Value, manager:
     let now = clock::now();
     let write = Write { gvk: &gvk, subresource, manager, now: &now, versions: &served };
     *new = smd::update(old, std::mem::take(new), &write);
+    forget_scale_times(new, subresource);
+}
+
+/// The real server notes no time for what is written through the scale.
+fn forget_scale_times(object: &mut Value, subresource: &str) {
+    if subresource != "scale" {
+        return;
+    }
+    if let Some(Value::Array(entries)) = fields::metadata(object).get_mut("managedFields") {
+        for entry in entries.iter_mut().filter(|entry| fields::text(entry, &["subresource"]) == "scale") {
+            fields::remove(entry, &["time"]);
+        }
+    }
 }
 
 /// True if two states differ only in the times of their managers.

@@ -1,12 +1,13 @@
 //! What depends on the type of an object: decoding, defaults, validation, merges. The schema crate does the work;
 //! this is where its results become answers.
 
+mod cel;
 mod managers;
 
 use podsmith_object::Value;
 use podsmith_schema::fault::Fault;
 use podsmith_schema::json_patch::{self, JsonPatchError};
-use podsmith_schema::{canonical, decode, defaults, merge_patch, protobuf, strategic};
+use podsmith_schema::{canonical, decode, defaults, merge_patch, protobuf, strategic, validate};
 
 pub use managers::{apply, same_but_for_times, track};
 
@@ -67,16 +68,33 @@ pub fn set_defaults(resource: &Resource, object: &mut Value) {
 /// What is wrong with a new object.
 pub fn validate_create(resource: &Resource, object: &Value) -> Vec<Cause> {
     match &resource.custom {
-        Some(custom) => causes(custom.schema.validate(object)),
-        None => Vec::new(),
+        Some(custom) => {
+            let mut faults = validate::custom_create(object, resource.namespaced);
+            faults.extend(custom.schema.validate(object));
+            let mut found = causes(faults);
+            if found.is_empty() {
+                found = cel::check(custom, object, None);
+            }
+            found
+        }
+        None => causes(validate::create(&resource.gvk(), object)),
     }
 }
 
 /// What is wrong with a change.
-pub fn validate_update(resource: &Resource, _subresource: &str, new: &Value, old: &Value) -> Vec<Cause> {
+pub fn validate_update(resource: &Resource, subresource: &str, new: &Value, old: &Value) -> Vec<Cause> {
     match &resource.custom {
-        Some(custom) => causes(custom.schema.validate_update(new, old)),
-        None => Vec::new(),
+        Some(custom) => {
+            let mut faults = validate::custom_update(new, old);
+            faults.extend(custom.schema.validate_update(new, old));
+            let mut found = causes(faults);
+            if found.is_empty() {
+                found = cel::check(custom, new, Some(old));
+            }
+            found
+        }
+        None if matches!(subresource, "" | "scale") => causes(validate::update(&resource.gvk(), new, old)),
+        None => causes(validate::status_update(&resource.gvk(), new, old)),
     }
 }
 

@@ -83,6 +83,7 @@ impl Log {
         path: &Path,
         history: usize,
         progress: watch::Sender<Progress>,
+        everything: Arc<watch::Sender<u64>>,
     ) -> Result<(Self, State), LogError> {
         let name = path.display().to_string();
         let database = |source| LogError::Database { path: name.clone(), source };
@@ -96,7 +97,7 @@ impl Log {
         let (sender, receiver) = channel();
         let thread = thread::Builder::new()
             .name("podsmith-store".to_owned())
-            .spawn(move || write_batches(connection, &receiver, &progress))
+            .spawn(move || write_batches(connection, &receiver, &progress, &everything))
             .map_err(LogError::Thread)?;
         Ok((Self { sender: Some(sender), thread: Some(thread) }, state))
     }
@@ -149,7 +150,12 @@ fn load(connection: &Connection, history: usize, path: &str) -> Result<State, Lo
     Ok(state)
 }
 
-fn write_batches(mut connection: Connection, receiver: &Receiver<Entry>, progress: &watch::Sender<Progress>) {
+fn write_batches(
+    mut connection: Connection,
+    receiver: &Receiver<Entry>,
+    progress: &watch::Sender<Progress>,
+    everything: &watch::Sender<u64>,
+) {
     while let Ok(first) = receiver.recv() {
         let mut batch = vec![first];
         while batch.len() < BATCH
@@ -167,6 +173,7 @@ fn write_batches(mut connection: Connection, receiver: &Receiver<Entry>, progres
         for entry in &batch {
             entry.changed.send_modify(|revision| *revision = (*revision).max(entry.revision));
         }
+        everything.send_replace(last);
     }
     // A tidy end: the next start finds one file and nothing to replay.
     let _ = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE);");

@@ -25,6 +25,7 @@ pub struct Store {
     state: RwLock<State>,
     log: Option<Log>,
     progress: watch::Sender<Progress>,
+    any_change: Arc<watch::Sender<u64>>,
 }
 
 /// What a write expects to find.
@@ -63,7 +64,8 @@ impl Store {
     /// A store that lives and dies with the process.
     pub fn in_memory(history: usize) -> Self {
         let progress = watch::Sender::new(Progress::default());
-        Self { state: RwLock::new(State::new(0, history)), log: None, progress }
+        let any_change = Arc::new(watch::Sender::new(0));
+        Self { state: RwLock::new(State::new(0, history)), log: None, progress, any_change }
     }
 
     /// A store in a file.
@@ -73,8 +75,9 @@ impl Store {
     /// When the file cannot be opened or is damaged.
     pub fn open(path: &Path, history: usize) -> Result<Self, LogError> {
         let progress = watch::Sender::new(Progress::default());
-        let (log, state) = Log::open(path, history, progress.clone())?;
-        Ok(Self { state: RwLock::new(state), log: Some(log), progress })
+        let any_change = Arc::new(watch::Sender::new(0));
+        let (log, state) = Log::open(path, history, progress.clone(), any_change.clone())?;
+        Ok(Self { state: RwLock::new(state), log: Some(log), progress, any_change })
     }
 
     /// The newest revision that is durable.
@@ -167,6 +170,7 @@ impl Store {
             None => {
                 drop(state);
                 changed.send_modify(|known| *known = (*known).max(revision));
+                self.any_change.send_modify(|known| *known = (*known).max(revision));
             }
         }
         Ok(object)
@@ -264,6 +268,51 @@ impl Store {
             return table.changed.subscribe();
         }
         self.state.write().table_mut(table).changed.subscribe()
+    }
+
+    /// A channel that changes when anything does.
+    pub fn subscribe_all(&self) -> watch::Receiver<u64> {
+        self.any_change.subscribe()
+    }
+
+    /// The durable events of several tables after a revision, in order, and the revision they reach to.
+    ///
+    /// # Errors
+    ///
+    /// When the history of one of them does not reach back so far.
+    pub fn all_events(
+        &self,
+        after: u64,
+        includes: impl Fn(&str) -> bool,
+    ) -> Result<(u64, Vec<(Arc<str>, Event)>), Compacted> {
+        let state = self.state.read();
+        let until = match self.log {
+            None => state.revision,
+            Some(_) => self.progress.borrow().revision,
+        };
+        let mut all = Vec::new();
+        for (name, table) in state.tables().filter(|(name, _)| includes(name)) {
+            if table.newest() > after {
+                all.extend(
+                    table.events(after, until, usize::MAX)?.into_iter().map(|event| (name.clone(), event)),
+                );
+            }
+        }
+        all.sort_by_key(|(_, event)| event.revision);
+        Ok((until, all))
+    }
+
+    /// Every object of several tables, and the revision that shows.
+    pub fn everything(
+        &self,
+        includes: impl Fn(&str) -> bool,
+    ) -> (u64, Vec<(Arc<str>, Arc<str>, Arc<Stored>)>) {
+        let state = self.state.read();
+        let mut all = Vec::new();
+        for (name, table) in state.tables().filter(|(name, _)| includes(name)) {
+            all.extend(table.objects.iter().map(|(key, object)| (name.clone(), key.clone(), object.clone())));
+        }
+        (state.revision, all)
     }
 
     /// How many objects a table holds below a prefix.

@@ -70,6 +70,11 @@ impl Table {
         Ok(self.events.range(start..).take_while(|e| e.revision <= until).take(most).cloned().collect())
     }
 
+    /// The revision of the last event.
+    pub fn newest(&self) -> u64 {
+        self.events.back().map_or(0, |event| event.revision)
+    }
+
     /// The states that differ now from what they were at `revision`.
     pub fn rollback(&self, revision: u64) -> Result<BTreeMap<Arc<str>, Option<Arc<Stored>>>, Compacted> {
         if revision < self.compacted {
@@ -115,6 +120,10 @@ impl State {
             self.tables.insert(Arc::from(name), Table::new(self.born));
         }
         self.tables.entry(Arc::from(name)).or_insert_with(|| Table::new(0))
+    }
+
+    pub fn tables(&self) -> impl Iterator<Item = (&Arc<str>, &Table)> {
+        self.tables.iter()
     }
 
     /// Puts an object in place while loading: no event.

@@ -15,6 +15,7 @@ use crate::registry::Resource;
 use crate::request::DeleteOptions;
 use crate::server::{Call, Server};
 use crate::store::Stored;
+pub use definitions::CLEANUP;
 use podsmith_schema::strategy as rules;
 
 /// Sets what a new object of its kind begins with.
