@@ -3,6 +3,7 @@ pub mod compile;
 pub mod conf;
 pub mod image;
 pub mod preprocess;
+pub mod ramdisk;
 pub mod read;
 pub mod runtime;
 pub mod secrets;

@@ -5,7 +5,6 @@ use serde_json::json;
 use super::args::Output;
 use super::context::Context;
 use super::create::blank_status;
-use super::lock;
 use super::status::{State, Status};
 use crate::spec::{Dialect, Network};
 
@@ -97,15 +96,8 @@ pub(super) fn info(context: &Context, output: Output) -> u8 {
     0
 }
 
-/// The last written status, corrected by what is known without asking podman: whether the supervisor lives.
-pub(super) fn current(context: &Context) -> Status {
-    let Some(mut status) = Status::read(&context.dir) else { return blank_status(context) };
-    if status.status.is_supervised() && !lock::supervised(context) {
-        status.status = State::Unknown;
-        status.readiness = false;
-        status.liveness = false;
-    }
-    status
+fn current(context: &Context) -> Status {
+    Status::current(&context.dir).unwrap_or_else(|| blank_status(context))
 }
 
 pub(super) fn status(context: &Context, output: Output) -> u8 {

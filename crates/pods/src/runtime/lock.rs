@@ -37,7 +37,12 @@ pub(super) fn supervise(context: &Context) -> Result<Option<Lock>, Failure> {
 
 /// True if a supervisor lives. Asks with a shared lock, so that two askers do not see each other.
 pub(super) fn supervised(context: &Context) -> bool {
-    let Ok(file) = File::open(context.path(SUPERVISOR)) else { return false };
+    is_supervised(&context.dir)
+}
+
+/// True if a supervisor lives for the pod in `dir`.
+pub(super) fn is_supervised(dir: &Path) -> bool {
+    let Ok(file) = File::open(dir.join(SUPERVISOR)) else { return false };
     flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
 }
 

@@ -194,6 +194,17 @@ impl Status {
         Ok(())
     }
 
+    /// The last written status, corrected by what is known without asking podman: whether the supervisor lives.
+    pub fn current(dir: &Path) -> Option<Self> {
+        let mut status = Self::read(dir)?;
+        if status.status.is_supervised() && !super::lock::is_supervised(dir) {
+            status.status = State::Unknown;
+            status.readiness = false;
+            status.liveness = false;
+        }
+        Some(status)
+    }
+
     /// Reads the status of the pod in `dir`, if one was written.
     pub fn read(dir: &Path) -> Option<Self> {
         let bytes = std::fs::read(dir.join(".pod.status.json")).ok()?;
