@@ -126,6 +126,12 @@ pub(crate) fn add_hashes(resources: &mut ResourceMap) {
 
 fn check_and_drop_local(resources: &mut ResourceMap) -> Result<(), Diagnostics> {
     for resource in resources.iter() {
+        if resource.body.get("metadata").and_then(|m| m.get("annotations")).is_some_and(Value::is_array) {
+            return Err(Diagnostic::error("`metadata.annotations` must be a mapping, this is a list")
+                .on(resource.id())
+                .or_at(resource.origin.as_ref().map(|origin| origin.place()))
+                .into());
+        }
         let missing = if resource.kind().is_empty() {
             "`kind` is missing"
         } else if resource.name().is_empty() && !resource.kind().ends_with("List") {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use podsmith_object::yaml::{ReadOptions, Written, WrittenData, decode_text, read_written};
 use podsmith_object::{Diagnostic, Diagnostics, Map, Origin, Place, Value};
 
@@ -31,9 +33,9 @@ pub(crate) fn read_resources(
     })?;
     let single = chunks.len() == 1;
     for (number, (chunk, lines_before)) in chunks.into_iter().enumerate() {
-        let documents = read_written(chunk, ReadOptions::default())
+        let document = read_written(chunk, ReadOptions::default())
             .map_err(|error| Diagnostics::from(error.to_diagnostic(file, chunk, lines_before)))?;
-        let Some(document) = documents.into_iter().next() else { continue };
+        let Some(document) = document else { continue };
         let origin = Arc::new(Origin {
             file: reader.file.clone(),
             document: number,
@@ -281,10 +283,7 @@ impl Converter<'_> {
         match node.data {
             WrittenData::Quoted(text) => Ok(Value::String(text)),
             WrittenData::Plain(text) => self.plain(text, line),
-            WrittenData::Tagged(tag, text) => match tag.as_str() {
-                "int" | "float" | "bool" | "null" | "timestamp" => self.plain(text, line),
-                _ => Ok(Value::String(text)),
-            },
+            WrittenData::Tagged(tag, text) => self.tagged(&tag, text, line),
             WrittenData::Sequence(items) => {
                 let mut list = Vec::with_capacity(items.len());
                 for (index, item) in items.into_iter().enumerate() {
@@ -300,7 +299,17 @@ impl Converter<'_> {
                 }
                 let mut map = Map::with_capacity(mapping.entries.len());
                 for (key, value) in mapping.entries {
-                    self.path.push(Step::Key(key));
+                    // Inside an object a key that is not a text cannot become JSON.
+                    if key.plain
+                        && !self.path.is_empty()
+                        && !matches!(resolve(&key.text), Some(Value::String(text)) if text == key.text)
+                    {
+                        return Err(self.problem(
+                            format!("key `{}` is not a text; put it in quotes", key.text),
+                            value.line,
+                        ));
+                    }
+                    self.path.push(Step::Key(key.text));
                     let value = self.value(value)?;
                     if let Some(Step::Key(key)) = self.path.pop() {
                         map.insert(key, value);
@@ -308,6 +317,33 @@ impl Converter<'_> {
                 }
                 Ok(Value::Object(map))
             }
+        }
+    }
+
+    fn tagged(&mut self, tag: &str, text: String, line: usize) -> Result<Value, Diagnostics> {
+        let value = match tag {
+            "int" | "float" | "bool" | "null" | "timestamp" => self.plain(text.clone(), line)?,
+            "binary" => {
+                let compact: String = text.split_whitespace().collect();
+                let bytes = STANDARD.decode(compact).ok();
+                return match bytes {
+                    Some(bytes) => Ok(Value::String(String::from_utf8_lossy(&bytes).into_owned())),
+                    None => Err(self.problem("`!!binary` needs base64".to_owned(), line)),
+                };
+            }
+            _ => return Ok(Value::String(text)),
+        };
+        let fits = match tag {
+            "int" => value.is_i64() || value.is_u64(),
+            "float" => value.is_number(),
+            "bool" => value.is_boolean(),
+            "null" => value.is_null(),
+            _ => value.is_string(),
+        };
+        if fits {
+            Ok(value)
+        } else {
+            Err(self.problem(format!("`{text}` does not fit the tag !!{tag}"), line))
         }
     }
 
@@ -334,7 +370,7 @@ impl Converter<'_> {
 
 /// The value of a text that holds YAML or JSON itself; `None` if it cannot be read.
 pub(crate) fn parse_text(text: &str) -> Option<Value> {
-    let document = read_written(text, ReadOptions::default()).ok()?.into_iter().next()?;
+    let document = read_written(text, ReadOptions::default()).ok()??;
     let mut converter = Converter {
         file: "",
         lines_before: 0,

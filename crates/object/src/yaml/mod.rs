@@ -24,4 +24,4 @@ pub use read::{
 pub use scalar::{Scalar, resolve_plain};
 pub use split::{Chunk, DocumentSplitter, decode_text};
 pub use write::{Style, to_string, to_string_with, write_map, write_value};
-pub use written::{Written, WrittenData, WrittenMapping, read_written};
+pub use written::{Written, WrittenData, WrittenKey, WrittenMapping, read_written};

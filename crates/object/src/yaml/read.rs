@@ -299,7 +299,10 @@ impl<'t, T: Tree> Reader<'t, T> {
                                     let tree = scalar(value.clone(), tag.as_deref(), plain, at)?;
                                     self.anchors.insert(name, Anchor { tree, weight: 32 + value.len() });
                                 }
-                                *key = Pending::Value(key_text(value, plain, self.options.boolean_keys), at);
+                                *key = Pending::Value(
+                                    T::key(key_text(value, plain, self.options.boolean_keys), plain),
+                                    at,
+                                );
                             }
                             None
                         }

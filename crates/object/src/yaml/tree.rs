@@ -23,6 +23,10 @@ pub(super) trait Tree: Clone {
     fn written(text: String, _tag: Option<&str>, _plain: bool, _at: At) -> Result<Self, String> {
         Err(text)
     }
+    /// A key on its way into a mapping, for a tree that wants to know whether it was quoted.
+    fn key(text: String, _plain: bool) -> String {
+        text
+    }
     fn null(at: At) -> Self;
     fn boolean(flag: bool, at: At) -> Self;
     fn number(number: Number, at: At) -> Self;

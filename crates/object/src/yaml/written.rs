@@ -32,11 +32,20 @@ pub enum WrittenData {
     Mapping(WrittenMapping),
 }
 
+/// A key as written.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct WrittenKey {
+    /// The text.
+    pub text: String,
+    /// It was not quoted, so that `1` may mean a number.
+    pub plain: bool,
+}
+
 /// The entries of a mapping. Of a key that occurs twice the first value is kept and the repetition is remembered.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WrittenMapping {
     /// The entries, each key once.
-    pub entries: Vec<(String, Written)>,
+    pub entries: Vec<(WrittenKey, Written)>,
     /// The first key that occurs twice.
     pub repeated: Option<String>,
     seen: HashSet<String>,
@@ -47,29 +56,34 @@ const LINEAR: usize = 16;
 impl WrittenMapping {
     fn contains(&mut self, key: &str) -> bool {
         if self.entries.len() < LINEAR {
-            return self.entries.iter().any(|(found, _)| found == key);
+            return self.entries.iter().any(|(found, _)| found.text == key);
         }
         if self.seen.is_empty() {
-            self.seen = self.entries.iter().map(|(found, _)| found.clone()).collect();
+            self.seen = self.entries.iter().map(|(found, _)| found.text.clone()).collect();
         }
         self.seen.contains(key)
     }
 }
 
-/// Reads every document of a text with its scalars as written. Repeated keys are kept for the caller to judge.
+/// Reads the first document of a text with its scalars as written; `None` if there is none. What follows it is not
+/// looked at. Repeated keys are kept for the caller to judge.
 ///
 /// ```
 /// use podsmith_object::yaml::{ReadOptions, WrittenData, read_written};
-/// let documents = read_written("1.10", ReadOptions::default()).unwrap();
-/// assert_eq!(documents[0].data, WrittenData::Plain("1.10".into()));
+/// let document = read_written("1.10", ReadOptions::default()).unwrap();
+/// assert_eq!(document.unwrap().data, WrittenData::Plain("1.10".into()));
 /// ```
 ///
 /// # Errors
 ///
 /// As [`read_values`](super::read_values).
-pub fn read_written(text: &str, options: ReadOptions) -> Result<Vec<Written>, YamlError> {
-    Reader::new(text, ReadOptions { duplicate_keys: DuplicateKeys::LastWins, ..options })?.collect()
+pub fn read_written(text: &str, options: ReadOptions) -> Result<Option<Written>, YamlError> {
+    Reader::new(text, ReadOptions { duplicate_keys: DuplicateKeys::LastWins, ..options })?.next().transpose()
 }
+
+/// Stands before an unquoted key on its way through the reader. No key can start with it: it is not a character of
+/// YAML.
+const PLAIN: char = '\u{0}';
 
 impl Tree for Written {
     type Mapping = WrittenMapping;
@@ -83,6 +97,9 @@ impl Tree for Written {
             _ => WrittenData::Quoted(text),
         };
         Ok(Self { data, line: at.line })
+    }
+    fn key(text: String, plain: bool) -> String {
+        if plain { format!("{PLAIN}{text}") } else { text }
     }
     fn null(at: At) -> Self {
         Self { data: WrittenData::Plain(String::new()), line: at.line }
@@ -103,13 +120,17 @@ impl Tree for Written {
         Self { data: WrittenData::Mapping(mapping), line: at.line }
     }
     fn insert(mapping: &mut Self::Mapping, key: String, _: At, value: Self) -> Result<(), (String, Self)> {
-        if mapping.contains(&key) {
-            return Err((key, value));
+        let (text, plain) = match key.strip_prefix(PLAIN) {
+            Some(text) => (text.to_owned(), true),
+            None => (key, false),
+        };
+        if mapping.contains(&text) {
+            return Err((text, value));
         }
         if !mapping.seen.is_empty() {
-            mapping.seen.insert(key.clone());
+            mapping.seen.insert(text.clone());
         }
-        mapping.entries.push((key, value));
+        mapping.entries.push((WrittenKey { text, plain }, value));
         Ok(())
     }
     fn replace(mapping: &mut Self::Mapping, key: &str, _: Self) {
@@ -117,7 +138,12 @@ impl Tree for Written {
     }
     fn entries(&self) -> Option<Vec<(String, At, Self)>> {
         let WrittenData::Mapping(mapping) = &self.data else { return None };
-        Some(mapping.entries.iter().map(|(key, value)| (key.clone(), At::default(), value.clone())).collect())
+        let entries = mapping.entries.iter();
+        Some(
+            entries
+                .map(|(key, value)| (Self::key(key.text.clone(), key.plain), At::default(), value.clone()))
+                .collect(),
+        )
     }
     fn items(&self) -> Option<&[Self]> {
         if let WrittenData::Sequence(items) = &self.data { Some(items) } else { None }
@@ -142,10 +168,11 @@ mod tests {
             "a: 0755\nb: '0755'\nc:\nd: ~\ne: !!str 1\na: 2\nf: &x {g: 1}\nh: {<<: *x, g: 2}\n",
             ReadOptions::default(),
         )
+        .unwrap()
         .unwrap();
-        let WrittenData::Mapping(mapping) = &read[0].data else { panic!("a mapping") };
+        let WrittenData::Mapping(mapping) = &read.data else { panic!("a mapping") };
         let scalar = |key: &str| {
-            mapping.entries.iter().find(|(found, _)| found == key).map(|(_, value)| value.data.clone())
+            mapping.entries.iter().find(|(found, _)| found.text == key).map(|(_, value)| value.data.clone())
         };
         assert_eq!(scalar("a"), Some(WrittenData::Plain("0755".into())));
         assert_eq!(scalar("b"), Some(WrittenData::Quoted("0755".into())));
