@@ -1,4 +1,14 @@
 //! Annotations of our own: where an object came from, and what it contains.
+//!
+//! ```
+//! use podsmith_engine::{MemorySource, annotations};
+//! use podsmith_object::{Object, json};
+//! let mut object = Object::from_value(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}}))?;
+//! annotations::set_source(&mut object, &MemorySource::new("generated", vec![]));
+//! assert_eq!(object.annotation(annotations::SOURCE_TYPE), Some("memory"));
+//! assert_eq!(object.annotation(annotations::SOURCE_PATH), Some("generated"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use podsmith_object::Object;
 

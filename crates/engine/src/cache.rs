@@ -69,6 +69,12 @@ impl FingerprintBuilder {
 }
 
 /// How much a [`RenderCache`] keeps.
+///
+/// ```
+/// use podsmith_engine::{CacheLimits, RenderCache};
+/// let cache = RenderCache::new(CacheLimits { entries: 16, ..CacheLimits::default() });
+/// assert!(cache.is_empty());
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CacheLimits {
     /// Renders.
@@ -87,6 +93,20 @@ impl Default for CacheLimits {
 ///
 /// What was used longest ago goes first. If several threads want the same render at once, one does it and the others
 /// wait. A failed render is not kept. Objects given out are copies on write: changing one does not change the cache.
+///
+/// ```
+/// use podsmith_engine::{Engine, RenderCache, Sources, YamlSource};
+/// use podsmith_object::files::MemoryFiles;
+/// use std::sync::Arc;
+/// let files = MemoryFiles::new().with("a.yaml", "{apiVersion: v1, kind: Service, metadata: {name: a}}");
+/// let source = YamlSource::parse(Arc::new(files), "a.yaml")?;
+/// let cache = Arc::new(RenderCache::default());
+/// let engine = Engine::builder().renderer(Sources::new("yaml", [source])).cache(cache.clone()).build()?;
+/// engine.render(Default::default())?;
+/// engine.render(Default::default())?;
+/// assert_eq!(cache.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct RenderCache {
     limits: CacheLimits,

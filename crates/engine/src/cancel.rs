@@ -7,6 +7,12 @@ use std::time::Instant;
 use thiserror::Error;
 
 /// Why the work stopped before its end.
+///
+/// ```
+/// use podsmith_engine::{Cancel, Cancelled};
+/// use std::time::Instant;
+/// assert_eq!(Cancel::new().with_deadline(Instant::now()).check(), Err(Cancelled::DeadlinePassed));
+/// ```
 #[derive(Clone, Copy, Debug, Error, Eq, PartialEq)]
 pub enum Cancelled {
     /// Somebody called [`Cancel::cancel`].

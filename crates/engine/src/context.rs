@@ -7,6 +7,15 @@ use podsmith_object::Diagnostic;
 use crate::{Cancel, Cancelled, Scopes};
 
 /// Warnings collected during one render.
+///
+/// ```
+/// use podsmith_engine::Warnings;
+/// use podsmith_object::Diagnostic;
+/// let warnings = Warnings::new();
+/// warnings.push(Diagnostic::warning("this field is deprecated"));
+/// assert_eq!(warnings.take().len(), 1);
+/// assert!(warnings.take().is_empty());
+/// ```
 #[derive(Debug, Default)]
 pub struct Warnings(Mutex<Vec<Diagnostic>>);
 

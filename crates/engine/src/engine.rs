@@ -32,6 +32,20 @@ pub struct Rendered {
 /// The order is fixed: the renderers (each with its own filters, transformers and post-renderers), then all filters of
 /// the engine and of the call, then all transformers of the engine and of the call, then all post-renderers of the
 /// engine and of the call. The same input gives the same output, however many threads are used.
+///
+/// ```
+/// use podsmith_engine::{Engine, MemorySource, Sources, filter};
+/// use podsmith_object::read_objects;
+/// let objects = read_objects("a", b"{apiVersion: v1, kind: Secret, metadata: {name: a}}")?;
+/// let engine = Engine::builder().renderer(Sources::new("memory", [MemorySource::new("m", objects)])).build()?;
+/// let mut names = Vec::new();
+/// engine.render_each(Default::default(), |object| {
+///     names.push(object.name().to_owned());
+///     Ok(())
+/// })?;
+/// assert_eq!(names, ["a"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Engine {
     options: EngineOptions,
 }

@@ -9,6 +9,11 @@ use crate::jq::InExpression;
 use crate::{BoxError, Cancelled};
 
 /// Where in the pipeline something failed.
+///
+/// ```
+/// use podsmith_engine::{RenderError, Stage};
+/// assert_eq!(RenderError::at_stage(Stage::Filter, "undecided").to_string(), "filter failed");
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Stage {
     /// Deciding which sources to render.

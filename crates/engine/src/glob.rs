@@ -50,6 +50,15 @@ impl Pattern {
 }
 
 /// How much of a directory a plain path to it means.
+///
+/// ```
+/// use podsmith_engine::{Directories, YamlSource};
+/// use podsmith_object::files::MemoryFiles;
+/// use std::sync::Arc;
+/// let source = YamlSource::parse(Arc::new(MemoryFiles::new()), "manifests")?.with_directories(Directories::Recursive);
+/// # let _ = source;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Directories {
     /// The files directly in it, as `kubectl apply -f` does.

@@ -40,6 +40,17 @@ fn without_ours(object: &Object) -> Map<String, Value> {
 }
 
 /// Writes the content hash as an annotation. Doing it twice changes nothing.
+///
+/// ```
+/// use podsmith_engine::hash;
+/// use podsmith_object::{Object, json};
+/// let mut object = Object::from_value(json!({"apiVersion": "v1", "kind": "Namespace"}))?;
+/// hash::annotate(&mut object);
+/// let once = object.clone();
+/// hash::annotate(&mut object);
+/// assert_eq!(object, once);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn annotate(object: &mut Object) {
     let hash = content_hash(object);
     object.set_annotation(CONTENT_HASH, &hash);

@@ -9,6 +9,12 @@ use crate::{
 };
 
 /// Whether the engine writes annotations of its own on the objects.
+///
+/// ```
+/// use podsmith_engine::{Annotate, EngineOptions};
+/// let options = EngineOptions { annotate: Annotate { source: true, content_hash: true }, ..EngineOptions::default() };
+/// # let _ = options;
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Annotate {
     /// `podsmith.dev/source.type`, `.path` and `.file`: where each object came from.
@@ -55,6 +61,17 @@ pub struct EngineOptions {
 /// What one render adds to the engine.
 ///
 /// Lists are appended to the engine's lists. The engine itself does not change.
+///
+/// ```
+/// use podsmith_engine::{Engine, RenderOptions, filter, transformer};
+/// let options = RenderOptions {
+///     filters: vec![filter::namespace::one_of(["shop"])],
+///     transformers: vec![transformer::labels::set([("team", "web")])],
+///     ..RenderOptions::default()
+/// };
+/// assert!(Engine::builder().build()?.render(options)?.objects.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Default)]
 pub struct RenderOptions {
     /// Filters that run after the engine's.
@@ -86,6 +103,20 @@ impl RenderOptions {
 }
 
 /// Builds an [`Engine`] step by step. Every method adds; none replaces what another one added.
+///
+/// ```
+/// use podsmith_engine::{ApplyOrder, Engine, MemorySource, Sources, filter, transformer};
+/// let engine = Engine::builder()
+///     .renderer(Sources::new("memory", [MemorySource::new("none", vec![])]))
+///     .filter(filter::labels::selector("app=web")?)
+///     .transformer(transformer::namespace::set("shop"))
+///     .post_renderer(ApplyOrder::new())
+///     .with_content_hash()
+///     .parallelism(2)
+///     .build()?;
+/// # let _ = engine;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Default)]
 pub struct EngineBuilder(EngineOptions);
 
@@ -187,6 +218,14 @@ impl EngineBuilder {
 }
 
 /// Builds one render step by step; made by [`Engine::call`].
+///
+/// ```
+/// use podsmith_engine::{Cancel, Engine, filter};
+/// let engine = Engine::builder().build()?;
+/// let rendered = engine.call().filter(filter::name::prefix("web")).cancel(Cancel::new()).render()?;
+/// assert!(rendered.objects.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Call<'e> {
     engine: &'e Engine,

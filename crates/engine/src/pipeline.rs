@@ -69,6 +69,16 @@ fn change(
 
 /// Keeps the objects that every filter keeps. One object passes all filters before the next one starts.
 ///
+/// ```
+/// use podsmith_engine::{Cancel, Context, Scopes, Warnings, filter, pipeline};
+/// use podsmith_object::read_objects;
+/// let (cancel, warnings, scopes) = (Cancel::new(), Warnings::new(), Scopes::new());
+/// let objects = read_objects("a", b"{apiVersion: v1, kind: Secret, metadata: {name: a}}")?;
+/// let context = Context::new(&cancel, &warnings, &scopes);
+/// assert!(pipeline::apply_filters(objects, &[filter::name::exact(["b"])], &context)?.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// The first error; cancellation.
@@ -92,6 +102,16 @@ pub fn apply_filters(
 
 /// Takes every object through all transformers, in order.
 ///
+/// ```
+/// use podsmith_engine::{Cancel, Context, Scopes, Warnings, transformer, pipeline};
+/// use podsmith_object::read_objects;
+/// let (cancel, warnings, scopes) = (Cancel::new(), Warnings::new(), Scopes::new());
+/// let objects = read_objects("a", b"{apiVersion: v1, kind: Secret, metadata: {name: a}}")?;
+/// let context = Context::new(&cancel, &warnings, &scopes);
+/// assert_eq!(pipeline::apply_transformers(objects, &[transformer::name::prefix("x-")], &context)?[0].name(), "x-a");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// The first error; cancellation.
@@ -111,6 +131,16 @@ pub fn apply_transformers(
 }
 
 /// Gives the batch to one post-renderer after the other.
+///
+/// ```
+/// use podsmith_engine::{Cancel, Context, Scopes, Warnings, post, pipeline};
+/// use podsmith_object::read_objects;
+/// let (cancel, warnings, scopes) = (Cancel::new(), Warnings::new(), Scopes::new());
+/// let objects = read_objects("a", b"{apiVersion: v1, kind: Secret, metadata: {name: a}}")?;
+/// let context = Context::new(&cancel, &warnings, &scopes);
+/// assert_eq!(pipeline::apply_post_renderers(objects, &[post::refuse_duplicates()], &context)?.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///

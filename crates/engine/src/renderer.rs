@@ -55,6 +55,16 @@ pub trait Renderer: Send + Sync {
 pub type Emit<'a> = dyn FnMut(Object) -> Result<(), RenderError> + 'a;
 
 /// What a renderer gets for one call.
+///
+/// ```
+/// use podsmith_engine::{Cancel, Context, RenderCall, Scopes, Values, Warnings};
+/// use podsmith_object::json;
+/// let (cancel, warnings, scopes) = (Cancel::new(), Warnings::new(), Scopes::new());
+/// let values: Values = [("tag".to_owned(), json!("2"))].into_iter().collect();
+/// let call = RenderCall::new(&values, Context::new(&cancel, &warnings, &scopes));
+/// let own: Values = [("tag".to_owned(), json!("1")), ("port".to_owned(), json!(80))].into_iter().collect();
+/// assert_eq!(json!(call.values_over(&own)), json!({"tag": "2", "port": 80}));
+/// ```
 #[derive(Clone, Copy)]
 pub struct RenderCall<'a> {
     values: &'a Values,
@@ -182,6 +192,30 @@ pub(crate) fn selects(
 
 /// One input of a renderer: a chart, a kustomization, a glob of files. [`Sources`](crate::Sources) makes a renderer of
 /// a list of them.
+///
+/// ```
+/// use podsmith_engine::{Engine, RenderCall, RenderError, Source, Sources};
+/// use podsmith_object::{Object, read_objects};
+///
+/// struct Greeting(&'static str);
+/// impl Source for Greeting {
+///     fn kind(&self) -> &str {
+///         "greeting"
+///     }
+///     fn path(&self) -> String {
+///         self.0.to_owned()
+///     }
+///     fn render(&self, call: &RenderCall<'_>) -> Result<Vec<Object>, RenderError> {
+///         call.check()?;
+///         let text = format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {}}}}}", self.0);
+///         Ok(read_objects(self.0, text.as_bytes())?)
+///     }
+/// }
+///
+/// let engine = Engine::builder().renderer(Sources::new("greetings", [Greeting("hello"), Greeting("bye")])).build()?;
+/// assert_eq!(engine.render(Default::default())?.objects[1].name(), "bye");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Source: Any + Send + Sync {
     /// The kind of source, for messages and the `source.type` annotation: `helm`, `yaml`.
     fn kind(&self) -> &str;
@@ -221,6 +255,12 @@ pub trait Source: Any + Send + Sync {
 ///
 /// A closure from `&dyn Source` to `bool` or `Result<bool, E>` is a selector; [`for_type`] makes one that looks only at
 /// sources of one type.
+///
+/// ```
+/// use podsmith_engine::{MemorySource, Source, SourceSelector};
+/// let selector = |source: &dyn Source| source.kind() == "memory";
+/// assert!(selector.select(&MemorySource::new("m", vec![])).unwrap());
+/// ```
 pub trait SourceSelector: Send + Sync {
     /// True to render the source.
     ///

@@ -10,6 +10,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use crate::{Cancel, Cancelled};
 
 /// What one evaluation on one object may use.
+///
+/// ```
+/// use podsmith_engine::jq::{Limits, Program};
+/// use podsmith_object::json;
+/// let program = Program::builder("last(repeat(1))").limits(Limits { steps: 1_000, ..Limits::default() }).compile()?;
+/// assert!(program.run(&json!(null)).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Limits {
     /// Evaluated terms.

@@ -10,6 +10,13 @@ use super::budget::Stop;
 use crate::Cancelled;
 
 /// An expression that cannot be compiled.
+///
+/// ```
+/// use podsmith_engine::jq::Program;
+/// let error = Program::compile(".a | b").err().unwrap();
+/// assert_eq!((error.line, error.column), (1, 6));
+/// assert_eq!(error.message, "there is no function `b`");
+/// ```
 #[derive(Clone, Debug, Error, Eq, PartialEq)]
 #[error("invalid jq expression at {line}:{column}: {message}")]
 pub struct InvalidJq {

@@ -63,7 +63,7 @@ struct Function {
     body: Arc<Body>,
 }
 
-/// Collects what an expression may use, then compiles it.
+/// Collects what an expression may use, then compiles it; made by [`Program::builder`].
 #[derive(Clone)]
 pub struct ProgramBuilder {
     expression: String,

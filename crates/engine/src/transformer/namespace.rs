@@ -53,6 +53,12 @@ pub fn set_default(namespace: impl Into<String>) -> Arc<dyn Transformer> {
 }
 
 /// [`set_default`] with a choice of which objects it reaches.
+///
+/// ```
+/// use podsmith_engine::transformer::namespace::{Reach, set_default_with};
+/// let transformer = set_default_with("shop", Reach::Namespaced);
+/// # let _ = transformer;
+/// ```
 pub fn set_default_with(namespace: impl Into<String>, reach: Reach) -> Arc<dyn Transformer> {
     Arc::new(Set { namespace: namespace.into(), reach, only_if_unset: true })
 }
