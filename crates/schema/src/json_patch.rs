@@ -1,7 +1,7 @@
 //! JSON patch (RFC 6902), with the habits of the API server.
 //!
-//! Three things differ from the letter of the standard: a `test` for null passes when the path does not exist, an
-//! index may count from the end (`-1`), and `replace` of a list index beyond the end fails like a missing key.
+//! Three things differ from the letter of the standard: a key that is missing from an existing map counts as null for
+//! `test` and `copy`, `replace` adds such a key, and an index may count from the end (`-1`).
 
 use podsmith_object::Value;
 use thiserror::Error;
@@ -107,7 +107,14 @@ impl<'a> Step<'a> {
             "add" => self.add(document, self.path, value()),
             "remove" => self.remove(document, self.path).map(|_| ()),
             "replace" => {
-                *self.find(document, self.path)? = value();
+                // A key that is not there yet may be replaced too, as long as its map is there.
+                match split(self.path).map(|(parent, last)| (self.find(document, parent), last)) {
+                    None => *document = value(),
+                    Some((Ok(Value::Object(map)), last)) => {
+                        map.insert(last, value());
+                    }
+                    Some(_) => *self.find(document, self.path)? = value(),
+                }
                 Ok(())
             }
             "move" => {
@@ -116,12 +123,12 @@ impl<'a> Step<'a> {
                 self.add(document, self.path, moved)
             }
             "copy" => {
-                let copied = self.find(document, self.from.unwrap_or(""))?.clone();
+                let copied = self.look(document, self.from.unwrap_or(""))?;
                 self.add(document, self.path, copied)
             }
             _ => {
-                let found = self.find(document, self.path).map_or(Value::Null, |found| found.clone());
-                if found == value() {
+                let found = self.look(document, self.path)?;
+                if crate::apply::same(&found, &value()) {
                     Ok(())
                 } else {
                     Err(JsonPatchError::TestFailed { index: self.index, path: self.path.to_owned() })
@@ -151,6 +158,15 @@ impl<'a> Step<'a> {
             };
         }
         Ok(at)
+    }
+
+    /// A copy of what is at a path; null for a key that is missing from an existing map.
+    fn look(&self, document: &mut Value, path: &str) -> Result<Value, JsonPatchError> {
+        let Some((parent, last)) = split(path) else { return Ok(document.clone()) };
+        match self.find(document, parent)? {
+            Value::Object(map) => Ok(map.get(&last).cloned().unwrap_or(Value::Null)),
+            _ => self.find(document, path).map(|found| found.clone()),
+        }
     }
 
     fn add(&self, document: &mut Value, path: &str, value: Value) -> Result<(), JsonPatchError> {

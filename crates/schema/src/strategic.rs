@@ -88,6 +88,9 @@ pub enum StrategicError {
         /// Both lists.
         lists: String,
     },
+    /// An order is given for lists that have no items.
+    #[error("no elements in any of the given slices")]
+    NoElements,
     /// `$patch: merge` inside a list.
     #[error("merging lists cannot yet be specified in the patch")]
     MergeDirective,
@@ -240,6 +243,9 @@ fn ordered_lists(original: &mut Object, patch: &mut Object, ty: &Type) -> Result
             (Some(_), Some(new)) => new,
         };
         let old = old.unwrap_or_default();
+        if old.is_empty() && new.as_ref().is_none_or(Vec::is_empty) {
+            return Err(StrategicError::NoElements);
+        }
         element_sort(&old, new.as_deref().unwrap_or_default())?;
         original.insert(key.to_owned(), Value::Array(arrange(merged, &order, &old, rule.merge_key)?));
         patch.shift_remove(key);

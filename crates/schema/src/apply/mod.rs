@@ -28,6 +28,7 @@ pub use compare::{Comparison, compare};
 pub use conflict::{Conflict, Conflicts};
 pub use managed::{Entry, Operation};
 pub use path::PathElement;
+pub(crate) use path::same;
 pub use scale::{parent_managers, scale_managers};
 pub use set::FieldSet;
 

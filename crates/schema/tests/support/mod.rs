@@ -8,7 +8,7 @@ use podsmith_object::{GroupVersionKind, Value, json};
 use podsmith_schema::apply::{self, ApplyError, Force, OneVersion, Write};
 use podsmith_schema::crd::CustomType;
 use podsmith_schema::strategy::{self, Birth};
-use podsmith_schema::{Type, decode, defaults, merge_patch, table, validate};
+use podsmith_schema::{Type, decode, defaults, json_patch, merge_patch, strategic, table, validate};
 
 /// Captured data, or nothing where it is not installed.
 pub fn vectors(name: &str) -> Option<Value> {
@@ -147,6 +147,18 @@ impl Server {
                 Ok(applied) => applied.object,
                 Err(error) => return refused(&error),
             }
+        } else if content == "application/strategic-merge-patch+json" {
+            let Some(object) = live.clone() else { return refuse(404, "not found") };
+            match strategic::apply(object, body.clone(), &kind.ty) {
+                Ok(object) => object,
+                Err(error) => return refuse(500, &error.to_string()),
+            }
+        } else if content == "application/json-patch+json" {
+            let Some(mut object) = live.clone() else { return refuse(404, "not found") };
+            if json_patch::apply(&mut object, body).is_err() {
+                return refuse(422, "the server rejected our request due to an error in our request");
+            }
+            object
         } else if content == "application/merge-patch+json" {
             let Some(mut object) = live.clone() else { return refuse(404, "not found") };
             merge_patch::apply(&mut object, body.clone());
