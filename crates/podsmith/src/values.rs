@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use podsmith_helm::values::{SetMode, set as set_value};
 use podsmith_object::{Diagnostic, Diagnostics, Map, Place, Value, merge, yaml};
 
 use crate::failure::Failure;
@@ -20,7 +21,17 @@ pub fn read(files: &[PathBuf], set: &[String], set_string: &[String]) -> Result<
             Err(problem) => problems.push(problem),
         }
     }
-    let _ = (set, set_string);
+    let lines = set
+        .iter()
+        .map(|line| (line, SetMode::Typed))
+        .chain(set_string.iter().map(|line| (line, SetMode::Text)));
+    for (line, mode) in lines {
+        if let Err(error) = set_value(&mut values, line, mode) {
+            problems.push(
+                Diagnostic::error(format!("--set {line}: {error}")).with_hint("write for example a.b=c"),
+            );
+        }
+    }
     Ok(problems.into_result(values)?)
 }
 

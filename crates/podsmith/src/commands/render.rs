@@ -116,10 +116,17 @@ pub fn run(args: &RenderArgs, global: &Global) -> Outcome {
     let options = args.shaping.render_options()?;
     let mut declared = args.shaping.declare(global)?;
     declared.annotate(args.source_annotations, args.content_hash);
+    let notes = declared.notes();
     let mut printer = Printer::new(std::io::stdout().lock(), format);
     let warnings = declared.render_each(&options, &mut |object| printer.object(&object))?;
     printer.finish()?;
     output::report(&warnings, Some(global));
+    if args.shaping.chart.notes {
+        let mut stderr = std::io::stderr().lock();
+        for text in notes() {
+            writeln!(stderr, "{}", text.trim_end())?;
+        }
+    }
     Ok(exit::DONE)
 }
 

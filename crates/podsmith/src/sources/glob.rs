@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use globset::GlobBuilder;
+use podsmith_object::{Diagnostic, Diagnostics};
 
 /// All files that match, in path order. Directories never match.
 ///
@@ -24,6 +25,26 @@ pub fn expand(pattern: &str) -> Result<Vec<PathBuf>, String> {
     });
     found.sort_unstable();
     Ok(found)
+}
+
+/// All files that the patterns of a pipeline file in `directory` name, in order.
+///
+/// # Errors
+///
+/// When a pattern is malformed or matches nothing.
+pub fn expand_all(directory: &Path, patterns: &[String]) -> Result<Vec<PathBuf>, Diagnostics> {
+    let mut files = Vec::new();
+    for pattern in patterns {
+        let whole = directory.join(pattern);
+        let found =
+            if whole.is_file() { Ok(vec![whole.clone()]) } else { expand(&whole.display().to_string()) };
+        match found {
+            Ok(found) if !found.is_empty() => files.extend(found),
+            Ok(_) => return Err(Diagnostic::error(format!("no file matches `{pattern}`")).into()),
+            Err(reason) => return Err(Diagnostic::error(format!("bad glob `{pattern}`: {reason}")).into()),
+        }
+    }
+    Ok(files)
 }
 
 /// The directory before the first step with a special character: where the search starts.

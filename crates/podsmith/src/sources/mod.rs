@@ -1,22 +1,30 @@
 //! From SOURCE arguments to renderers.
 
+mod charts;
 mod glob;
+mod kustomizations;
 mod manifests;
+mod podfiles;
 mod recognise;
 mod stdin;
+mod templates;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
 use podsmith_engine::{Engine, EngineOptions, RenderError, RenderOptions, Renderer, Source, Sources};
-use podsmith_object::{Diagnostic, Diagnostics, Object, Place, yaml};
+use podsmith_object::{Diagnostic, Diagnostics, Map, Object, Place, yaml};
 
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::pipeline::{Pipeline, SourceEntry, SourceSpec};
 
 pub use recognise::{Input, recognise};
+
+use charts::Charts;
+use kustomizations::Kustomization;
+use podfiles::Podfiles;
 
 /// Flags for charts.
 #[derive(Args, Clone, Debug, Default)]
@@ -51,10 +59,11 @@ pub struct ChartFlags {
 #[derive(Default)]
 pub struct Declared {
     engines: Vec<EngineOptions>,
-    /// The package's name, if a pipeline file gives one.
+    /// The package's name, if a pipeline file or a Podfile gives one.
     pub package: Option<String>,
-    /// The package's default namespace, if a pipeline file gives one.
+    /// The package's default namespace, if a pipeline file or a Podfile gives one.
     pub namespace: Option<String>,
+    notes: Arc<Mutex<Vec<String>>>,
 }
 
 impl Declared {
@@ -64,6 +73,12 @@ impl Declared {
             engine.annotate.source |= source;
             engine.annotate.content_hash |= content_hash;
         }
+    }
+
+    /// The notes of the charts rendered so far; a handle that outlives the render.
+    pub fn notes(&self) -> impl Fn() -> Vec<String> + use<> {
+        let notes = self.notes.clone();
+        move || std::mem::take(&mut *notes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Renders every source in order and gives out the objects one by one. Returns the warnings.
@@ -116,29 +131,30 @@ impl Declared {
 /// # Errors
 ///
 /// All sources that cannot be understood.
-pub fn declare(sources: &[String], chart: &ChartFlags, global: &Global) -> Result<Declared, Diagnostics> {
+pub fn declare(sources: &[String], flags: &ChartFlags, global: &Global) -> Result<Declared, Diagnostics> {
     let mut declared = Declared::default();
+    let charts = Charts { flags, global, notes: declared.notes.clone() };
     let mut problems = Diagnostics::new();
-    let mut plain = EngineOptions::default();
+    let mut inputs = Vec::new();
     for source in sources {
         match recognise(source) {
+            Ok(found) => inputs.extend(found),
             Err(problem) => problems.push(problem),
-            Ok(inputs) => {
-                for input in inputs {
-                    if let Input::Pipeline(path) = &input {
-                        declared.flush(&mut plain);
-                        match pipeline(path, chart, global, &mut declared) {
-                            Ok(engine) => declared.engines.push(engine),
-                            Err(more) => problems.extend(more),
-                        }
-                    } else {
-                        match renderer(&input, chart, global) {
-                            Ok(renderer) => plain.renderers.push(renderer),
-                            Err(more) => problems.extend(more),
-                        }
-                    }
-                }
+        }
+    }
+    let mut plain = EngineOptions::default();
+    for input in recognise::join_podfiles(inputs) {
+        if let Input::Pipeline(path) = &input {
+            declared.flush(&mut plain);
+            match pipeline(path, &charts, &mut declared) {
+                Ok(engine) => declared.engines.push(engine),
+                Err(more) => problems.extend(more),
             }
+            continue;
+        }
+        match renderer(&input, &charts, &mut declared) {
+            Ok(renderer) => plain.renderers.push(renderer),
+            Err(more) => problems.extend(more),
         }
     }
     declared.flush(&mut plain);
@@ -164,21 +180,39 @@ fn with_steps<S: Source>(mut sources: Sources<S>, entry: &SourceEntry) -> Arc<dy
     Arc::new(sources)
 }
 
-fn renderer(input: &Input, chart: &ChartFlags, global: &Global) -> Result<Arc<dyn Renderer>, Diagnostics> {
-    let _ = (chart, global);
+fn renderer(
+    input: &Input,
+    charts: &Charts<'_>,
+    declared: &mut Declared,
+) -> Result<Arc<dyn Renderer>, Diagnostics> {
     match input {
         Input::Stdin => Ok(Arc::new(stdin::StdinRenderer)),
         Input::Objects(paths) => Ok(Arc::new(manifests::files(paths)?)),
+        Input::Podfiles(paths) => {
+            let podfiles = Podfiles::read(paths, Map::new())?;
+            if let Some((package, namespace)) = podfiles.identity() {
+                declared.package.get_or_insert(package);
+                declared.namespace = declared.namespace.take().or(namespace);
+            }
+            Ok(Arc::new(Sources::new("podfile", [podfiles])))
+        }
+        Input::ChartDirectory(path) => Ok(Arc::new(Sources::new("helm", [charts.directory(path)?]))),
+        Input::ChartArchive(path) => Ok(Arc::new(Sources::new("helm", [charts.archive(path)?]))),
+        Input::OciChart(reference) => Ok(Arc::new(Sources::new("helm", [charts.remote(reference)?]))),
+        Input::Url(url) if is_archive(url) => Ok(Arc::new(Sources::new("helm", [charts.remote(url)?]))),
+        Input::Kustomization(path) => {
+            Ok(Arc::new(Sources::new("kustomize", [Kustomization::new(path, Map::new())?])))
+        }
         other => Err(Diagnostic::error(format!("{other:?} is not supported yet")).into()),
     }
 }
 
-fn pipeline(
-    path: &Path,
-    chart: &ChartFlags,
-    global: &Global,
-    declared: &mut Declared,
-) -> Result<EngineOptions, Diagnostics> {
+fn is_archive(url: &str) -> bool {
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    path.ends_with(".tgz") || path.ends_with(".tar.gz")
+}
+
+fn pipeline(path: &Path, charts: &Charts<'_>, declared: &mut Declared) -> Result<EngineOptions, Diagnostics> {
     let name = path.display().to_string();
     let unreadable = |error: std::io::Error| {
         Diagnostics::from(
@@ -196,7 +230,7 @@ fn pipeline(
         ..Default::default()
     };
     for entry in &pipeline.sources {
-        match entry_renderer(entry, directory, chart, global) {
+        match entry_renderer(entry, directory, charts) {
             Ok(renderer) => engine.renderers.push(renderer),
             Err(more) => {
                 problems.extend(more.into_iter().map(|problem| problem.or_at(Some(entry.place.clone()))))
@@ -211,12 +245,22 @@ fn pipeline(
 fn entry_renderer(
     entry: &SourceEntry,
     directory: &Path,
-    chart: &ChartFlags,
-    global: &Global,
+    charts: &Charts<'_>,
 ) -> Result<Arc<dyn Renderer>, Diagnostics> {
-    let _ = (chart, global);
-    match &entry.source {
-        SourceSpec::Yaml { paths } => Ok(with_steps(manifests::globs(directory, paths)?, entry)),
-        other => Err(Diagnostic::error(format!("{other:?} is not supported yet")).into()),
-    }
+    Ok(match &entry.source {
+        SourceSpec::Yaml { paths } => with_steps(manifests::globs(directory, paths)?, entry),
+        SourceSpec::Podfile { paths, values } => {
+            let files = glob::expand_all(directory, paths)?;
+            with_steps(Sources::new("podfile", [Podfiles::read(&files, values.clone())?]), entry)
+        }
+        SourceSpec::Helm(helm) => with_steps(Sources::new("helm", [charts.entry(directory, helm)?]), entry),
+        SourceSpec::Kustomize { path, values } => {
+            let kustomization = Kustomization::new(&directory.join(path), values.clone())?;
+            with_steps(Sources::new("kustomize", [kustomization]), entry)
+        }
+        SourceSpec::GoTemplate { paths, values } => {
+            with_steps(templates::globs(directory, paths, values)?, entry)
+        }
+        other => return Err(Diagnostic::error(format!("{other:?} is not supported yet")).into()),
+    })
 }

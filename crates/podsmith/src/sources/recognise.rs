@@ -165,6 +165,18 @@ fn collect(files: Vec<PathBuf>) -> Result<Vec<Input>, Diagnostic> {
     Ok(inputs)
 }
 
+/// Podfiles that follow each other become one input, so that they see each other's blocks.
+pub(super) fn join_podfiles(inputs: Vec<Input>) -> Vec<Input> {
+    let mut joined: Vec<Input> = Vec::with_capacity(inputs.len());
+    for input in inputs {
+        match (joined.last_mut(), input) {
+            (Some(Input::Podfiles(list)), Input::Podfiles(more)) => list.extend(more),
+            (_, input) => joined.push(input),
+        }
+    }
+    joined
+}
+
 fn is_glob(source: &str) -> bool {
     source.contains(['*', '?', '[', '{'])
 }
