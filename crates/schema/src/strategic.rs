@@ -247,10 +247,54 @@ fn ordered_lists(original: &mut Object, patch: &mut Object, ty: &Type) -> Result
             return Err(StrategicError::NoElements);
         }
         element_sort(&old, new.as_deref().unwrap_or_default())?;
-        original.insert(key.to_owned(), Value::Array(arrange(merged, &order, &old, rule.merge_key)?));
+        let server_order = match (rule.merge_key, &new) {
+            (Some(merge_key), Some(new)) if rule.merge => reused_order(&old, new, merge_key),
+            _ => old,
+        };
+        original
+            .insert(key.to_owned(), Value::Array(arrange(merged, &order, &server_order, rule.merge_key)?));
         patch.shift_remove(key);
     }
     Ok(())
+}
+
+/// The order of the live list as the server sees it after merging.
+///
+/// The server merges in the memory of the live list: deleted items leave room at its end, and new items fill that
+/// room. So an item that replaces a deleted one counts as if it had been there, behind what stayed. A container that
+/// is renamed by `kubectl apply` gets its place by this rule.
+fn reused_order(live: &[Value], patch: &[Value], key: &str) -> Vec<Value> {
+    let directive = |item: &Value| item.get(DIRECTIVE).and_then(Value::as_str).map(str::to_owned);
+    let mut memory = live.to_vec();
+    let mut length = memory.len();
+    for item in patch.iter().filter(|item| directive(item).as_deref() == Some("delete")) {
+        while let Some(at) = memory.iter().take(length).position(|other| other.get(key) == item.get(key)) {
+            let end = length.min(memory.len());
+            if let Some(rest) = memory.get_mut(at..end) {
+                rest.rotate_left(1);
+            }
+            // What was last is still in the freed place.
+            if let Some(last) = length.checked_sub(2).and_then(|last| memory.get(last).cloned())
+                && let Some(freed) = memory.get_mut(length - 1)
+                && at + 1 < length
+            {
+                *freed = last;
+            }
+            length -= 1;
+        }
+    }
+    if patch.iter().any(|item| directive(item).as_deref() == Some("replace")) {
+        return memory;
+    }
+    for item in patch.iter().filter(|item| directive(item).is_none()) {
+        if memory.iter().take(length).any(|other| other.get(key) == item.get(key)) {
+            continue;
+        }
+        let Some(free) = memory.get_mut(length) else { break };
+        *free = item.clone();
+        length += 1;
+    }
+    memory
 }
 
 fn take_list(value: Option<&Value>) -> Result<Option<Vec<Value>>, StrategicError> {
@@ -266,20 +310,23 @@ fn check_order(patch: &[Value], order: &[Value], merge_key: Option<&str>) -> Res
     if patch.is_empty() || order.is_empty() {
         return Ok(());
     }
-    let mut rest = order.iter();
-    for item in patch.iter().filter(|item| item.get(DIRECTIVE).is_none()) {
-        let wanted = identity(item, merge_key)?;
-        let mut found = false;
-        for other in rest.by_ref() {
-            if identity(other, merge_key)? == wanted {
-                found = true;
-                break;
-            }
+    let mut items =
+        patch.iter().filter(|item| item.get(DIRECTIVE).and_then(Value::as_str) != Some("delete")).peekable();
+    let mut rest = order.iter().peekable();
+    // Other directives are passed over, but only while there is order left to compare with.
+    while let (Some(item), Some(other)) = (items.peek(), rest.peek()) {
+        if item.get(DIRECTIVE).is_some() {
+            items.next();
+            continue;
         }
-        if !found {
-            let print = |items: &[Value]| gotext::plain(&Value::Array(items.to_vec()));
-            return Err(StrategicError::OrderMismatch { patch: print(patch), order: print(order) });
+        if identity(item, merge_key)? == identity(other, merge_key)? {
+            items.next();
         }
+        rest.next();
+    }
+    if items.peek().is_some() {
+        let print = |items: &[Value]| gotext::plain(&Value::Array(items.to_vec()));
+        return Err(StrategicError::OrderMismatch { patch: print(patch), order: print(order) });
     }
     Ok(())
 }
