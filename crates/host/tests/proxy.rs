@@ -127,8 +127,9 @@ fn rest(stream: &mut TcpStream) -> String {
 
 /// Sends all, ends, and returns all that comes back.
 fn exchange(mut stream: TcpStream, bytes: &[u8]) -> String {
-    stream.write_all(bytes).unwrap();
-    stream.shutdown(Shutdown::Write).unwrap();
+    // The other side may have closed already.
+    let _ = stream.write_all(bytes);
+    let _ = stream.shutdown(Shutdown::Write);
     rest(&mut stream)
 }
 
