@@ -134,7 +134,7 @@ const CLUSTER_SCOPED: &[(&str, &[&str])] = &[
     ("node.k8s.io", &["RuntimeClass"]),
     ("policy", &["PodSecurityPolicy"]),
     ("rbac.authorization.k8s.io", &["ClusterRole", "ClusterRoleBinding"]),
-    ("resource.k8s.io", &["DeviceClass", "DeviceTaintRule", "ResourceSlice"]),
+    ("resource.k8s.io", &["DeviceClass", "DeviceTaintRule", "ResourcePoolStatusRequest", "ResourceSlice"]),
     ("scheduling.k8s.io", &["PriorityClass"]),
     (
         "storage.k8s.io",

@@ -75,6 +75,7 @@ impl YamlSource {
         call: &RenderCall<'_>,
         take: &mut dyn FnMut(Result<Object, Diagnostic>) -> Result<(), RenderError>,
     ) -> Result<(), RenderError> {
+        call.check()?;
         let name: Arc<str> = Arc::from(self.files.display(path));
         let unreadable = |error: std::io::Error| {
             Diagnostic::error("could not read the file")
@@ -102,7 +103,6 @@ impl YamlSource {
         in_order(groups.len(), call.parallelism(), read, |group| {
             let group = group?;
             for result in group.results {
-                call.check()?;
                 take(match result {
                     Ok(object) => Ok(moved_object(object, lines, documents)),
                     Err(problem) => Err(moved_problem(problem, lines)),
@@ -149,17 +149,34 @@ impl Source for YamlSource {
     fn render_each(&self, call: &RenderCall<'_>, emit: &mut Emit<'_>) -> Result<(), RenderError> {
         let walk = Walk { files: self.files.as_ref(), directories: self.directories, call };
         let mut problems = Diagnostics::new();
-        for path in walk.find(&self.text, &self.pattern)? {
+        let mut take = |result: Result<Object, Diagnostic>| {
             call.check()?;
-            self.read_file(&path, call, &mut |result| {
-                match result {
-                    // After a problem nothing more is given out, but the rest is read to report all problems at once.
-                    Ok(object) if problems.is_empty() => return emit(object),
-                    Ok(_) => {}
-                    Err(problem) => problems.push(problem),
-                }
-                Ok(())
-            })?;
+            match result {
+                // After a problem nothing more is given out, but the rest is read to report all problems at once.
+                Ok(object) if problems.is_empty() => return emit(object),
+                Ok(_) => {}
+                Err(problem) => problems.push(problem),
+            }
+            Ok(())
+        };
+        match walk.find(&self.text, &self.pattern)?.as_slice() {
+            // One file is read by all threads together, several by one thread each.
+            [path] => self.read_file(path, call, &mut take)?,
+            paths => {
+                let alone = call.with_parallelism(1);
+                let read = |index: usize| {
+                    let mut results = Vec::new();
+                    let path = paths.get(index).map_or("", String::as_str);
+                    self.read_file(path, &alone, &mut |result| {
+                        results.push(result);
+                        Ok(())
+                    })?;
+                    Ok::<_, RenderError>(results)
+                };
+                in_order(paths.len(), call.parallelism(), read, |results| {
+                    results?.into_iter().try_for_each(&mut take)
+                })?;
+            }
         }
         if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
     }

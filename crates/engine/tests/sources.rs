@@ -203,6 +203,35 @@ fn long_files_read_the_same_on_any_number_of_threads() {
 }
 
 #[test]
+fn many_files_read_the_same_on_any_number_of_threads() {
+    let mut tree = MemoryFiles::new();
+    for index in 0..200 {
+        let broken = if index % 50 == 49 { "---\nkind: [\n" } else { "" };
+        tree.insert(
+            &format!("{index:03}.yaml"),
+            format!("{}---\n{}{broken}", yaml(&format!("a{index}")), yaml(&format!("b{index}"))),
+        );
+    }
+    let files: Arc<dyn FileTree> = Arc::new(tree);
+    let render = |pattern: &str, threads: usize| {
+        let source = YamlSource::parse(files.clone(), pattern).unwrap();
+        let engine =
+            Engine::builder().renderer(Sources::new("yaml", [source])).parallelism(threads).build().unwrap();
+        match engine.render(Default::default()) {
+            Ok(rendered) => {
+                Ok(rendered.objects.iter().map(|object| object.name().to_owned()).collect::<Vec<_>>())
+            }
+            Err(error) => Err(error.to_diagnostics().to_string()),
+        }
+    };
+    assert_eq!(render("0[0-3]?.yaml", 1).unwrap().len(), 80);
+    assert_eq!(render("0[0-3]?.yaml", 4), render("0[0-3]?.yaml", 1));
+    let problems = render("*.yaml", 1).unwrap_err();
+    assert_eq!(problems.matches("error: ").count(), 4, "{problems}");
+    assert_eq!(render("*.yaml", 4).unwrap_err(), problems);
+}
+
+#[test]
 fn a_link_back_to_its_own_directory_does_not_loop() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::create_dir(directory.path().join("sub")).unwrap();
