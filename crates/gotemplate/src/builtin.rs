@@ -79,18 +79,17 @@ fn index(value: &Value, indexes: &[Value]) -> Out {
 }
 
 fn index_once(item: &Value, index: &Value) -> Out {
-    let past_end =
-        |length: usize| CallError::from(format!("reflect: slice index out of range (length {length})"));
+    let past_end = || CallError::from("reflect: slice index out of range");
     match item {
         Value::Absent | Value::Nil => Err("index of nil pointer".into()),
         Value::List(list) => {
             let position = position(index, list.len())?;
-            list.items().get(position).cloned().ok_or_else(|| past_end(list.len()))
+            list.items().get(position).cloned().ok_or_else(|| past_end())
         }
         Value::String(_) | Value::RawString(_) | Value::Bytes(_) => {
             let bytes = args::bytes(std::slice::from_ref(item), 0);
             let position = position(index, bytes.len())?;
-            let byte = bytes.get(position).ok_or_else(|| past_end(bytes.len()))?;
+            let byte = bytes.get(position).ok_or_else(|| past_end())?;
             Ok(Value::Int(i64::from(*byte), IntKind::Uint8))
         }
         Value::Map(map) => match index {
@@ -107,7 +106,7 @@ fn index_once(item: &Value, index: &Value) -> Out {
             ("slice", index) => {
                 let entries = native.entries().unwrap_or_default();
                 let position = position(index, entries.len())?;
-                entries.get(position).map(|(_, value)| value.clone()).ok_or_else(|| past_end(entries.len()))
+                entries.get(position).map(|(_, value)| value.clone()).ok_or_else(|| past_end())
             }
             _ => Err(format!("can't index item of type {}", native.type_name()).into()),
         },
@@ -205,7 +204,10 @@ fn equal_others(a: &Value, b: &Value) -> Result<bool, CallError> {
             let reason = format!("non-comparable types {a:?}: {}, {}: {b:?}", a.type_name(), b.type_name());
             Err(reason.into())
         }
-        _ => Err(format!("non-comparable type {}: {}", crate::format::to_string(b), b.type_name()).into()),
+        _ => {
+            Err(format!("non-comparable type {}: {}", sprintf("%s", std::slice::from_ref(b)), b.type_name())
+                .into())
+        }
     }
 }
 

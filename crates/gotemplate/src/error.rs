@@ -78,7 +78,8 @@ impl TemplateError {
     /// The message that Helm prints: a failed `required` or `fail` shows only the user's words.
     pub fn helm_message(&self) -> String {
         if self.stage == Stage::Parse {
-            return format!("parse error at ({}:{}): {}", self.file, self.line, self.reason);
+            let last = self.reason.rsplit(": ").next().unwrap_or_default();
+            return format!("parse error at ({}:{}): {last}", self.file, self.line);
         }
         match &self.innermost().user_message {
             Some(message) if self.line > 0 => {

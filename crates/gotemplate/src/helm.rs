@@ -40,7 +40,10 @@ const TABLE: Table = &[
     }),
     ("fromJson", &[S], None, |_, a| Ok(json::read_map(&text(a, 0)).unwrap_or_else(error_map))),
     ("fromJsonArray", &[S], None, |_, a| Ok(json::read_list(&text(a, 0)).unwrap_or_else(error_list))),
-    ("toToml", &[A], None, |_, a| Ok(Value::from(toml::write(any(a, 0))))),
+    ("toToml", &[A], None, |_, a| match any(a, 0) {
+        value if value.is_nil() => Err("reflect: call of reflect.Value.Type on zero Value".into()),
+        value => Ok(Value::from(toml::write(value))),
+    }),
     ("fromToml", &[S], None, |_, a| Ok(toml::read(&text(a, 0)).unwrap_or_else(error_map))),
 ];
 

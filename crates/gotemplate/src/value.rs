@@ -1,7 +1,7 @@
 //! The values that templates see, with the types and the sharing rules of Go.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -114,6 +114,15 @@ struct ListData {
     items: Vec<Value>,
 }
 
+impl Drop for ListData {
+    fn drop(&mut self) {
+        let items = std::mem::take(&mut self.items);
+        if !items.is_empty() {
+            with_stack(|| drop(items));
+        }
+    }
+}
+
 /// A slice.
 #[derive(Clone, Debug)]
 pub struct List(Rc<ListData>);
@@ -190,7 +199,36 @@ impl MapKind {
 struct MapData {
     kind: MapKind,
     nil: bool,
+    /// The map was set into something that it contains, so that walks can come back to it.
+    cyclic: Cell<bool>,
+    /// A walk is inside this map; only kept for cyclic ones.
+    visited: Cell<bool>,
     entries: RefCell<BTreeMap<Arc<str>, Value>>,
+}
+
+impl Drop for MapData {
+    fn drop(&mut self) {
+        let entries = std::mem::take(self.entries.get_mut());
+        if !entries.is_empty() {
+            with_stack(|| drop(entries));
+        }
+    }
+}
+
+/// Values can nest as deep as a template can count, so no walk may rely on the stack it finds.
+pub(crate) fn with_stack<T>(work: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(64 << 10, 1 << 20, work)
+}
+
+/// A walk is inside a map while this lives.
+pub(crate) struct Visit<'m>(Option<&'m Cell<bool>>);
+
+impl Drop for Visit<'_> {
+    fn drop(&mut self) {
+        if let Some(visited) = self.0 {
+            visited.set(false);
+        }
+    }
 }
 
 /// A map with string keys. Clones share their entries; entries are in key order.
@@ -218,17 +256,38 @@ impl Map {
 
     /// A map with these entries.
     pub fn from_entries(kind: MapKind, entries: BTreeMap<Arc<str>, Value>) -> Self {
-        Self(Rc::new(MapData { kind, nil: false, entries: RefCell::new(entries) }))
+        Self::build(kind, false, entries)
     }
 
     /// A nil map: empty, cannot be set, and JSON prints it as null.
     pub fn nil() -> Self {
-        Self(Rc::new(MapData { kind: MapKind::Any, nil: true, entries: RefCell::default() }))
+        Self::build(MapKind::Any, true, BTreeMap::new())
+    }
+
+    fn build(kind: MapKind, nil: bool, entries: BTreeMap<Arc<str>, Value>) -> Self {
+        let entries = RefCell::new(entries);
+        Self(Rc::new(MapData { kind, nil, cyclic: Cell::new(false), visited: Cell::new(false), entries }))
     }
 
     /// True for a nil map.
     pub fn is_nil(&self) -> bool {
         self.0.nil
+    }
+
+    /// Starts a walk through this map. `None` when the walk is inside it already: the map contains itself.
+    pub(crate) fn enter(&self) -> Option<Visit<'_>> {
+        if !self.0.cyclic.get() {
+            return Some(Visit(None));
+        }
+        (!self.0.visited.replace(true)).then(|| Visit(Some(&self.0.visited)))
+    }
+
+    /// [`Map::insert`] for values that may contain this very map. Walks notice and stop there.
+    pub fn link(&self, key: impl Into<Arc<str>>, value: Value) {
+        if value.reaches(self, &mut HashSet::new()) {
+            self.0.cyclic.set(true);
+        }
+        self.insert(key, value);
     }
 
     /// The Go type.
@@ -246,9 +305,11 @@ impl Map {
         self.0.entries.borrow().contains_key(key)
     }
 
-    /// Sets `key`, for every holder of this map.
+    /// Sets `key`, for every holder of this map. The value must not contain this map; see [`Map::link`].
     pub fn insert(&self, key: impl Into<Arc<str>>, value: impl Into<Value>) {
-        self.0.entries.borrow_mut().insert(key.into(), value.into());
+        let replaced = self.0.entries.borrow_mut().insert(key.into(), value.into());
+        // Dropped only here, because the drop of a value may look into maps again.
+        drop(replaced);
     }
 
     /// Removes `key`, for every holder of this map.
@@ -422,17 +483,31 @@ impl Value {
         }
     }
 
+    fn reaches(&self, target: &Map, seen: &mut HashSet<*const MapData>) -> bool {
+        match self {
+            Self::List(list) => with_stack(|| list.items().iter().any(|item| item.reaches(target, seen))),
+            Self::Map(map) if map.is_same(target) => true,
+            Self::Map(map) if seen.insert(Rc::as_ptr(&map.0)) => {
+                with_stack(|| map.0.entries.borrow().values().any(|value| value.reaches(target, seen)))
+            }
+            _ => false,
+        }
+    }
+
     /// The same tree with maps and lists of its own: nothing that is set in one is seen in the other.
     #[must_use]
     pub fn deep_copy(&self) -> Self {
         match self {
             Self::List(list) if !list.is_nil() => {
-                Self::List(List::typed(list.elements(), list.items().iter().map(Self::deep_copy).collect()))
+                let items = with_stack(|| list.items().iter().map(Self::deep_copy).collect());
+                Self::List(List::typed(list.elements(), items))
             }
-            Self::Map(map) if !map.is_nil() => Self::Map(Map::from_entries(
-                map.kind(),
-                map.entries().into_iter().map(|(key, value)| (key, value.deep_copy())).collect(),
-            )),
+            Self::Map(map) if !map.is_nil() => {
+                let Some(_visit) = map.enter() else { return self.clone() };
+                let copy = |(key, value): (Arc<str>, Self)| (key, value.deep_copy());
+                let entries = with_stack(|| map.entries().into_iter().map(copy).collect());
+                Self::Map(Map::from_entries(map.kind(), entries))
+            }
             other => other.clone(),
         }
     }

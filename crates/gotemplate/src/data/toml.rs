@@ -6,7 +6,11 @@ use crate::value::{Elements, List, Map, Value};
 /// What `toToml` prints; for a value that TOML cannot hold, the reason.
 pub(crate) fn write(value: &Value) -> String {
     let mut writer = Writer { out: String::new() };
-    match writer.encode(&[], value) {
+    let written = match value {
+        Value::List(list) if list.is_nil() => writer.element(value),
+        _ => writer.encode(&[], value),
+    };
+    match written {
         Ok(()) => writer.out,
         Err(reason) => reason.to_owned(),
     }

@@ -42,12 +42,29 @@ fn is_finite(value: &Value) -> bool {
 }
 
 fn read(text: &str) -> Result<Value, String> {
-    match read_value(first_document(text), ReadOptions::lenient()) {
+    let first = first_document(text);
+    let read = match read_value(first, ReadOptions::lenient()) {
+        // Go stops after the first document and never sees what follows it.
+        Err(error) if error.message.contains("document start") => {
+            read_value(before(first, error.line, error.column), ReadOptions::lenient())
+        }
+        other => other,
+    };
+    match read {
         Ok(json) => Ok(Value::from_json(&json)),
         Err(error) => {
-            Err(format!("error converting YAML to JSON: yaml: line {}: {}", error.line, error.message))
+            let place = if error.line > 1 { format!("line {}: ", error.line) } else { String::new() };
+            Err(format!("error converting YAML to JSON: yaml: {place}{}", error.message))
         }
     }
+}
+
+/// The text before a position.
+fn before(text: &str, line: usize, column: usize) -> &str {
+    let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+    let rest = &text[start..];
+    let offset = rest.char_indices().nth(column.saturating_sub(1)).map_or(rest.len(), |(at, _)| at);
+    &text[..start + offset]
 }
 
 /// Go reads the first document and ignores the rest.

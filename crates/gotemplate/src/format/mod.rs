@@ -23,7 +23,7 @@ pub(crate) fn print(out: &mut String, value: &Value) {
         }
         Value::Float(number) => out.push_str(&shortest_general(*number)),
         Value::String(text) => out.push_str(text),
-        Value::RawString(bytes) => out.push_str(&String::from_utf8_lossy(bytes)),
+        Value::RawString(bytes) => out.push_str(&lossy(bytes)),
         Value::Bytes(bytes) => print_items(out, bytes.iter(), |out, byte| {
             let _ = write!(out, "{byte}");
         }),
@@ -38,6 +38,16 @@ pub(crate) fn print(out: &mut String, value: &Value) {
         }
         Value::Native(native) => out.push_str(&native.format()),
     }
+}
+
+/// Bytes as text, with one replacement character for each byte that is not UTF-8.
+pub(crate) fn lossy(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        out.push_str(chunk.valid());
+        out.extend(chunk.invalid().iter().map(|_| '\u{fffd}'));
+    }
+    out
 }
 
 fn print_items<T>(out: &mut String, items: impl Iterator<Item = T>, mut one: impl FnMut(&mut String, T)) {

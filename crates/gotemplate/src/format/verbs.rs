@@ -43,13 +43,14 @@ pub(super) fn print_argument(out: &mut String, argument: &Value, verb: char, fla
     }
 }
 
-fn bad_verb(out: &mut String, argument: &Value, verb: char) {
+fn bad_verb(out: &mut String, argument: &Value, verb: char, flags: Flags) {
     if argument.is_nil() {
         let _ = write!(out, "%!{verb}(<nil>)");
         return;
     }
     let _ = write!(out, "%!{verb}({}=", argument.type_name());
-    super::print(out, argument);
+    // The flags stay in force, as in Go.
+    value(out, argument, 'v', flags, 0);
     out.push(')');
 }
 
@@ -58,10 +59,10 @@ fn value(out: &mut String, argument: &Value, verb: char, flags: Flags, depth: us
         Value::Absent | Value::Nil if depth > 0 => {
             flags.pad(out, if flags.sharp_v { "interface {}(nil)" } else { "<nil>" });
         }
-        Value::Absent | Value::Nil => bad_verb(out, argument, verb),
+        Value::Absent | Value::Nil => bad_verb(out, argument, verb, flags),
         Value::Bool(flag) => match verb {
             't' | 'v' => flags.pad(out, if *flag { "true" } else { "false" }),
-            _ => bad_verb(out, argument, verb),
+            _ => bad_verb(out, argument, verb, flags),
         },
         Value::Int(number, kind) => integer(out, argument, *number, *kind, verb, flags),
         Value::Float(number) => floating(out, argument, *number, verb, flags),
@@ -106,7 +107,7 @@ fn value(out: &mut String, argument: &Value, verb: char, flags: Flags, depth: us
         Value::Native(native) => match verb {
             'v' | 's' | 'q' | 'x' | 'X' => string(out, argument, &native.format(), verb, flags),
             'd' => out.push_str(&native.format()),
-            _ => bad_verb(out, argument, verb),
+            _ => bad_verb(out, argument, verb, flags),
         },
     }
 }
@@ -141,7 +142,7 @@ fn string(out: &mut String, argument: &Value, text: &str, verb: char, flags: Fla
         'q' if flags.plus => flags.pad(out, &quote_ascii(shown)),
         'q' => flags.pad(out, &quote(shown)),
         'x' | 'X' => hex(out, text.as_bytes(), verb, flags),
-        _ => bad_verb(out, argument, verb),
+        _ => bad_verb(out, argument, verb, flags),
     }
 }
 
@@ -182,8 +183,8 @@ fn integer(out: &mut String, argument: &Value, number: i64, kind: IntKind, verb:
             }
             Flags { zero: false, ..flags }.pad(out, &text);
         }
-        'e' | 'E' | 'f' | 'F' | 'g' | 'G' | 's' | 't' => bad_verb(out, argument, verb),
-        _ => bad_verb(out, argument, verb),
+        'e' | 'E' | 'f' | 'F' | 'g' | 'G' | 's' | 't' => bad_verb(out, argument, verb, flags),
+        _ => bad_verb(out, argument, verb, flags),
     }
 }
 
@@ -238,7 +239,7 @@ fn floating(out: &mut String, argument: &Value, number: f64, verb: char, flags: 
         'e' => float::exponential(number, Some(flags.precision.unwrap_or(6)), 'e'),
         'E' => float::exponential(number, Some(flags.precision.unwrap_or(6)), 'E'),
         'f' | 'F' => float::fixed(number, flags.precision.unwrap_or(6)),
-        _ => return bad_verb(out, argument, verb),
+        _ => return bad_verb(out, argument, verb, flags),
     };
     if flags.sharp && matches!(verb, 'g' | 'G' | 'f' | 'F' | 'e' | 'E') && number.is_finite() {
         text = keep_zeros(&text, verb, flags.precision);

@@ -200,6 +200,7 @@ impl<'t> Parser<'t> {
             | Kind::Range
             | Kind::Nil
             | Kind::Template
+            | Kind::Dot
             | Kind::With => format!("<{text}>"),
             _ if text.chars().count() > 10 => {
                 format!("{:?}...", text.chars().take(10).collect::<String>())

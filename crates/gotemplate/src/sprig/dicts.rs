@@ -14,7 +14,7 @@ pub(super) const TABLE: Table = &[
     }),
     ("set", &[M, S, A], None, |_, a| match map(a, 0) {
         Some(map) if !map.is_nil() => {
-            map.insert(&*text(a, 1), any(a, 2).clone());
+            map.link(&*text(a, 1), any(a, 2).clone());
             Ok(any(a, 0).clone())
         }
         _ => Err("assignment to entry in nil map".into()),

@@ -5,7 +5,7 @@ use crate::error::CallError;
 use crate::function::Parameter::{Any as A, Int as I};
 use crate::sprig::defaults::is_empty;
 use crate::sprig::numbers::to_int;
-use crate::value::{Elements, IntKind, List, Value};
+use crate::value::{Elements, IntKind, List, Map, Value, with_stack};
 
 pub(super) const TABLE: Table = &[
     ("list", &[], Some(A), |_, a| Ok(Value::list(a.to_vec()))),
@@ -79,21 +79,21 @@ pub(super) fn deep_equal(a: &Value, b: &Value) -> bool {
             x.elements() == y.elements()
                 && x.is_nil() == y.is_nil()
                 && x.len() == y.len()
-                && x.items().iter().zip(y.items()).all(|(x, y)| deep_equal(x, y))
+                && with_stack(|| x.items().iter().zip(y.items()).all(|(x, y)| deep_equal(x, y)))
         }
-        (Value::Map(x), Value::Map(y)) => {
-            x.is_same(y)
-                || (x.kind() == y.kind()
-                    && x.is_nil() == y.is_nil()
-                    && x.len() == y.len()
-                    && x.entries()
-                        .iter()
-                        .zip(y.entries().iter())
-                        .all(|((k, v), (l, w))| k == l && deep_equal(v, w)))
-        }
+        (Value::Map(x), Value::Map(y)) => x.is_same(y) || equal_maps(x, y),
         (Value::Native(x), Value::Native(y)) => x.equals(&**y),
         _ => false,
     }
+}
+
+fn equal_maps(x: &Map, y: &Map) -> bool {
+    if x.kind() != y.kind() || x.is_nil() != y.is_nil() || x.len() != y.len() {
+        return false;
+    }
+    // Two maps that are being compared already count as equal, as in Go.
+    let Some(_visit) = x.enter() else { return true };
+    with_stack(|| x.entries().iter().zip(&y.entries()).all(|((k, v), (l, w))| k == l && deep_equal(v, w)))
 }
 
 fn push(a: &[Value]) -> Out {

@@ -1,7 +1,7 @@
 //! `merge` and `mergeOverwrite`: maps flow into maps, in place.
 
 use crate::sprig::defaults::is_empty;
-use crate::value::{Map, Value};
+use crate::value::{Map, Value, with_stack};
 
 /// What happens to a key that both maps have.
 #[derive(Clone, Copy, Eq, PartialEq)]
@@ -27,17 +27,19 @@ pub(super) fn merge(target: &Map, source: &Map, conflict: Conflict) {
             continue;
         }
         if let (Some(Value::Map(old)), Value::Map(new)) = (&old, &new) {
-            stacker::maybe_grow(64 << 10, 1 << 20, || merge(old, new, conflict));
+            if let (Some(_target), Some(_source)) = (old.enter(), new.enter()) {
+                with_stack(|| merge(old, new, conflict));
+            }
         }
         let old_counts = old.as_ref().is_some_and(|old| !is_empty(old));
         match &new {
             Value::List(_) if old_counts => {
                 if takes_new {
-                    target.insert(key, new);
+                    target.link(key, new);
                 }
             }
             Value::Map(_) if old_counts && matches!(old, Some(Value::Map(_))) => {}
-            _ if takes_new || !old_counts => target.insert(key, new),
+            _ if takes_new || !old_counts => target.link(key, new),
             _ => {}
         }
     }

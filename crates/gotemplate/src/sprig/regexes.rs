@@ -61,11 +61,22 @@ fn compiled(renderer: &mut Renderer<'_>, pattern: &str) -> Result<Regex, CallErr
     regex(renderer, pattern).map_err(|reason| format!("regexp: Compile(`{pattern}`): {reason}").into())
 }
 
+/// The complaint in RE2's words, where they are known.
 fn reason(error: &regex::Error, pattern: &str) -> String {
     let text = error.to_string();
-    let last = text.lines().last().unwrap_or("invalid");
-    let last = last.trim_start_matches("error: ");
-    format!("error parsing regexp: {last}: `{pattern}`")
+    let last = text.lines().last().unwrap_or("invalid").trim_start_matches("error: ");
+    let from = |c: char| pattern.find(c).map_or(pattern, |at| &pattern[at..]);
+    let (what, part) = match last {
+        "unclosed group" => ("missing closing )", pattern),
+        "unopened group" => ("unexpected )", pattern),
+        "unclosed character class" => ("missing closing ]", from('[')),
+        "repetition operator missing expression" => {
+            let operator = pattern.find(['*', '+', '?']).map_or(pattern, |at| &pattern[at..=at]);
+            ("missing argument to repetition operator", operator)
+        }
+        other => (other, pattern),
+    };
+    format!("error parsing regexp: {what}: `{part}`")
 }
 
 /// RE2's syntax in the words of the `regex` crate: classes such as `\d` are ASCII, `[` is a letter inside a class,

@@ -212,12 +212,6 @@ fn truncate(count: i64, value: &Value) -> Value {
 }
 
 fn substring(start: i64, end: i64, text: &[u8]) -> Out {
-    let out_of_range = |what: &str| {
-        CallError::from(format!(
-            "runtime error: slice bounds out of range [{what}] with length {}",
-            text.len()
-        ))
-    };
     let length = i64::try_from(text.len()).unwrap_or(i64::MAX);
     let (from, to) = if start < 0 {
         (0, end)
@@ -227,10 +221,17 @@ fn substring(start: i64, end: i64, text: &[u8]) -> Out {
         (start, end)
     };
     let range = usize::try_from(from).ok().zip(usize::try_from(to).ok());
-    match range.and_then(|(from, to)| text.get(from..to)) {
-        Some(part) => Ok(Value::string_from_bytes(part.to_vec())),
-        None => Err(out_of_range(&format!("{from}:{to}"))),
+    if let Some(part) = range.and_then(|(from, to)| text.get(from..to)) {
+        return Ok(Value::string_from_bytes(part.to_vec()));
     }
+    let bounds = if start < 0 && end < 0 {
+        format!("[:{end}]")
+    } else if start < 0 {
+        format!("[:{end}] with length {length}")
+    } else {
+        format!("[{from}:{to}]")
+    };
+    Err(format!("runtime error: slice bounds out of range {bounds}").into())
 }
 
 fn abbreviate(text: &[u8], offset: i64, width: i64) -> Vec<u8> {
@@ -348,7 +349,7 @@ fn base32_decode(given: &[u8]) -> Result<Vec<u8>, String> {
         }
     }
     if clean.len() % 8 != 0 || matches!(symbols % 8, 1 | 3 | 6) {
-        return Err(illegal(clean.len()));
+        return Err(illegal(clean.len() - clean.len() % 8));
     }
     Ok(out)
 }

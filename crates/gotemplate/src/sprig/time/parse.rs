@@ -68,7 +68,19 @@ pub(super) fn parse(layout: &str, text: &str, zone: TimeZone) -> Result<Zoned, S
         let reason = format!("parsing time {}: extra text: {}", quote(text), quote(rest));
         return Err(reason);
     }
-    build(&fields, zone).ok_or_else(|| format!("parsing time {}: out of range", quote(text)))
+    let out_of_range = |what: &str| format!("parsing time {}: {what} out of range", quote(text));
+    let checks = [
+        (fields.month, 1, 12, "month"),
+        (fields.hour, 0, 23, "hour"),
+        (fields.minute, 0, 59, "minute"),
+        (fields.second, 0, 59, "second"),
+    ];
+    for (value, least, most, what) in checks {
+        if !(least..=most).contains(&value) {
+            return Err(out_of_range(what));
+        }
+    }
+    build(&fields, zone).ok_or_else(|| out_of_range("day"))
 }
 
 fn show(piece: Piece<'_>) -> String {
