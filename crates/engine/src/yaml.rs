@@ -13,7 +13,7 @@ use crate::parallel::in_order;
 use crate::{Directories, Emit, Fingerprint, InvalidPattern, RenderCall, RenderError, Source};
 
 /// About how much text one thread reads at a time.
-const GROUP_BYTES: usize = 128 << 10;
+const GROUP_BYTES: usize = 64 << 10;
 
 /// Kubernetes objects in YAML and JSON files: one file, a directory, or a glob where `**` spans directories.
 ///
@@ -91,25 +91,28 @@ impl YamlSource {
             Err(error) => return take(Err(Diagnostic::error(error.to_string()).at(Place::file(name)))),
         };
         let groups = groups(&text, GROUP_BYTES);
-        let (mut lines, mut documents) = (0, 0);
+        let mut before = Before::default();
+        if call.parallelism() == 1 {
+            // One object at a time: what is dropped right away leaves its memory to the next one.
+            for group in groups {
+                call.check()?;
+                let mut stream = ObjectStream::new(&name, group.as_bytes(), self.options);
+                stream.by_ref().try_for_each(|result| take(before.moved(result)))?;
+                before.add(group, stream.documents());
+            }
+            return Ok(());
+        }
         let read = |index: usize| {
             call.check()?;
-            Ok::<Group, RenderError>(Group::read(
-                &name,
-                groups.get(index).copied().unwrap_or(""),
-                self.options,
-            ))
+            let group = groups.get(index).copied().unwrap_or("");
+            let mut stream = ObjectStream::new(&name, group.as_bytes(), self.options);
+            let results: Vec<_> = stream.by_ref().collect();
+            Ok::<_, RenderError>((group, results, stream.documents()))
         };
-        in_order(groups.len(), call.parallelism(), read, |group| {
-            let group = group?;
-            for result in group.results {
-                take(match result {
-                    Ok(object) => Ok(moved_object(object, lines, documents)),
-                    Err(problem) => Err(moved_problem(problem, lines)),
-                })?;
-            }
-            lines += group.lines;
-            documents += group.documents;
+        in_order(groups.len(), call.parallelism(), read, |read| {
+            let (group, results, documents) = read?;
+            results.into_iter().try_for_each(|result| take(before.moved(result)))?;
+            before.add(group, documents);
             Ok(())
         })
     }
@@ -182,41 +185,42 @@ impl Source for YamlSource {
     }
 }
 
-/// What one group of documents contains, counted from the start of the group.
+/// What stands in the file before a group.
 #[derive(Default)]
-struct Group {
-    results: Vec<Result<Object, Diagnostic>>,
-    documents: usize,
+struct Before {
     lines: usize,
+    documents: usize,
 }
 
-impl Group {
-    fn read(name: &Arc<str>, text: &str, options: ReadOptions) -> Self {
-        let mut stream = ObjectStream::new(name, text.as_bytes(), options);
-        let results = stream.by_ref().collect();
-        let lines = text.bytes().filter(|byte| *byte == b'\n').count();
-        Self { results, documents: stream.documents(), lines }
+impl Before {
+    fn add(&mut self, group: &str, documents: usize) {
+        self.lines += group.bytes().filter(|byte| *byte == b'\n').count();
+        self.documents += documents;
     }
-}
 
-/// The object with its origin counted from the start of the file.
-fn moved_object(object: Object, lines: usize, documents: usize) -> Object {
-    match object.origin().cloned() {
-        Some(origin) if lines > 0 => {
-            let (line, document) = (origin.line + lines, origin.document + documents);
-            object.with_origin(Origin { line, document, ..origin })
+    /// The result of a group with its position counted from the start of the file.
+    #[expect(clippy::result_large_err, reason = "it is given on at once")]
+    fn moved(&self, result: Result<Object, Diagnostic>) -> Result<Object, Diagnostic> {
+        if self.lines == 0 {
+            return result;
         }
-        _ => object,
+        match result {
+            Ok(object) => Ok(match object.origin().cloned() {
+                Some(origin) => {
+                    let (line, document) = (origin.line + self.lines, origin.document + self.documents);
+                    object.with_origin(Origin { line, document, ..origin })
+                }
+                None => object,
+            }),
+            Err(mut problem) => {
+                if let Some(place) = problem.place.as_mut().filter(|place| place.line > 0) {
+                    place.line += self.lines;
+                }
+                if let Some(excerpt) = &mut problem.excerpt {
+                    excerpt.line += self.lines;
+                }
+                Err(problem)
+            }
+        }
     }
-}
-
-/// The problem with its position counted from the start of the file.
-fn moved_problem(mut problem: Diagnostic, lines: usize) -> Diagnostic {
-    if let Some(place) = problem.place.as_mut().filter(|place| place.line > 0) {
-        place.line += lines;
-    }
-    if let Some(excerpt) = &mut problem.excerpt {
-        excerpt.line += lines;
-    }
-    problem
 }
