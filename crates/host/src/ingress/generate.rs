@@ -290,8 +290,6 @@ fn write_backend(
     let rule = backend.rule;
     let _ = writeln!(out, "\nbackend {}", backend.name);
     out.push_str(&surroundings.fragment(&format!("backend-{}_{}", rule.protocol.as_str(), kind(rule)))?);
-    // A percent sign starts a variable in the format of a redirect.
-    let target = |text: &str| quote(&text.replace('%', "%%"));
     match &rule.action {
         Action::ClusterPort(_) => {
             for port in &backend.ports {
@@ -301,10 +299,10 @@ fn write_backend(
         }
         Action::RedirectToHttps => out.push_str("    redirect scheme https code 301\n"),
         Action::RedirectLocation(text) => {
-            let _ = writeln!(out, "    redirect location {} code 301", target(text));
+            let _ = writeln!(out, "    redirect location {} code 301", quote(text));
         }
         Action::RedirectPrefix(text) => {
-            let _ = writeln!(out, "    redirect prefix {} code 301", target(text));
+            let _ = writeln!(out, "    redirect prefix {} code 301", quote(text));
         }
         Action::Errorfile { code, file } => {
             let file = surroundings.errorfiles.get(file).unwrap_or(file);
@@ -397,7 +395,7 @@ mod tests {
             text.contains("errorfile 404 /e/404.http\n    http-request return status 404 default-errorfiles")
         );
         assert!(!text.contains("status 503"));
-        assert!(text.contains("redirect location https://a/%%20b code 301"));
+        assert!(text.contains("redirect location https://a/%20b code 301"));
         assert!(
             text.contains("acl HOST-5 req.ssl_sni -i t.org\n    acl HOST-5 req.ssl_sni,lower -m end .t.org")
         );

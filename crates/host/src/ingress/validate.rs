@@ -34,7 +34,7 @@ pub(super) fn validate(
     let file = dir.path().join("haproxy.cfg");
     std::fs::write(&file, generate(rules, &local)?)
         .map_err(|error| problem("write a temporary file", error))?;
-    let output = match Command::new(haproxy).arg("-c").arg("-q").arg("-f").arg(&file).output() {
+    let output = match Command::new(haproxy).arg("-c").arg("-f").arg(&file).output() {
         Ok(output) => output,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Validation::NotInstalled),
         Err(error) => return Err(problem("start haproxy", error)),
