@@ -11,10 +11,12 @@ use podsmith_host::daemon::{DaemonError, Options, serve, status};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+type Daemon = (oneshot::Sender<()>, JoinHandle<Result<(), DaemonError>>);
+
 struct Host {
     dir: tempfile::TempDir,
     runtime: tokio::runtime::Runtime,
-    daemon: Option<(oneshot::Sender<()>, JoinHandle<Result<(), DaemonError>>)>,
+    daemon: Option<Daemon>,
 }
 
 impl Host {
@@ -24,7 +26,8 @@ impl Host {
         fs::create_dir_all(dir.path().join("pods")).unwrap();
         fs::write(dir.path().join("cluster-id.txt"), "test-1\n").unwrap();
         fs::write(dir.path().join("hosts.conf"), "10.1.2.3:32767\n10.1.2.4:32767\n").unwrap();
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         Self { dir, runtime, daemon: None }
     }
 
@@ -111,7 +114,8 @@ fn states_become_calls() {
     host.state("web", "removed");
     host.called("web", "rm");
     host.stop();
-    let actions: Vec<String> = host.calls("web").into_iter().filter(|call| !call.contains("ramdisk")).collect();
+    let actions: Vec<String> =
+        host.calls("web").into_iter().filter(|call| !call.contains("ramdisk")).collect();
     assert_eq!(actions, ["run --host-interface=10.1.2.3", "rerun a b", "stop", "rm"]);
 }
 
@@ -124,7 +128,10 @@ fn a_failed_run_is_tried_again_and_pods_outlive_the_daemon() {
     host.start();
     host.wait("a second run", |host| runs(host) == 2);
     let report = status(host.dir.path()).unwrap();
-    assert_eq!((report.pods[0].pod.as_str(), report.pods[0].wanted.as_str(), report.pods[0].ready), ("web", "running", true));
+    assert_eq!(
+        (report.pods[0].pod.as_str(), report.pods[0].wanted.as_str(), report.pods[0].ready),
+        ("web", "running", true)
+    );
     host.stop();
     assert!(!host.calls("web").iter().any(|call| call.starts_with("stop") || call.starts_with("rm")));
     host.start();
@@ -145,7 +152,8 @@ fn the_port_map_has_what_is_running_ready_and_fresh() {
     write_status(&stale, "running", 1, 700);
     write_status(&stopped, "running", 1, 0);
     for (dir, port) in [(&good, 30_002), (&unready, 30_003), (&stale, 30_004), (&stopped, 30_005)] {
-        fs::write(dir.join("pod.portmappings.conf"), format!("61001:{port}:9:false \n61000:{port}:9:true\n")).unwrap();
+        fs::write(dir.join("pod.portmappings.conf"), format!("61001:{port}:9:false \n61000:{port}:9:true\n"))
+            .unwrap();
     }
     let executable = host.pod("executable", "case $1 in readiness) [ -e ready ];; esac");
     fs::write(executable.join("pod.proxy.conf"), "2000:8080:5:false\n").unwrap();
@@ -182,7 +190,10 @@ fn as_root_pods_run_as_the_owner_of_the_home_with_real_ramdisks() {
         return;
     }
     let mut host = Host::new();
-    let web = host.pod("web", "id -u > uid-$1\ncase \"$*\" in 'create-ramdisks -l') echo fast:1M; echo ../bad:1M;; esac");
+    let web = host.pod(
+        "web",
+        "id -u > uid-$1\ncase \"$*\" in 'create-ramdisks -l') echo fast:1M; echo ../bad:1M;; esac",
+    );
     write_status(&web, "running", 1, 0);
     let nobody = 65_534;
     for path in [host.dir.path().to_owned(), web.clone()] {
@@ -191,7 +202,11 @@ fn as_root_pods_run_as_the_owner_of_the_home_with_real_ramdisks() {
     host.start();
     host.called("web", "run --host-interface=10.1.2.3");
     host.wait("who ran it", |_| fs::read_to_string(web.join("uid-run")).is_ok_and(|text| text == "65534\n"));
-    assert_eq!(fs::read_to_string(web.join("uid-create-ramdisks")).unwrap(), "65534\n", "asked without privileges");
+    assert_eq!(
+        fs::read_to_string(web.join("uid-create-ramdisks")).unwrap(),
+        "65534\n",
+        "asked without privileges"
+    );
     assert!(podsmith_pods::ramdisk::is_mounted(&web.join("ramdisk/fast")));
     host.state("web", "removed");
     host.called("web", "rm");

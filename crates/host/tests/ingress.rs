@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 use podsmith_host::ingress::{Options, write};
 
 fn haproxy_is_missing(test: &str) -> bool {
-    let found = Command::new("haproxy").arg("-v").stdout(Stdio::null()).status().is_ok_and(|status| status.success());
+    let found =
+        Command::new("haproxy").arg("-v").stdout(Stdio::null()).status().is_ok_and(|status| status.success());
     if !found {
         println!("skipped: {test}: haproxy is missing");
     }
@@ -40,7 +41,10 @@ fn server(name: &'static str) -> (u16, Arc<Mutex<Vec<Vec<u8>>>>) {
             let web = first.starts_with(b"GET");
             memory.lock().unwrap().push(first);
             if web {
-                let body = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{name}", name.len());
+                let body = format!(
+                    "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{name}",
+                    name.len()
+                );
                 let _ = stream.write_all(body.as_bytes());
             }
         }
@@ -52,7 +56,12 @@ struct Haproxy(Child);
 
 impl Haproxy {
     fn start(config: &Path, port: u16) -> Self {
-        let child = Command::new("haproxy").args(["-W", "-q", "-f"]).arg(config).stderr(Stdio::null()).spawn().unwrap();
+        let child = Command::new("haproxy")
+            .args(["-W", "-q", "-f"])
+            .arg(config)
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         let end = Instant::now() + Duration::from_secs(20);
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             assert!(Instant::now() < end, "HAProxy does not listen");
@@ -78,7 +87,8 @@ fn get(port: u16, host: &str, path: &str) -> (u16, String) {
     let mut text = String::new();
     let _ = stream.read_to_string(&mut text);
     let status = text.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0);
-    let location = text.lines().find_map(|line| line.strip_prefix("location: ").or(line.strip_prefix("Location: ")));
+    let location =
+        text.lines().find_map(|line| line.strip_prefix("location: ").or(line.strip_prefix("Location: ")));
     let body = text.split_once("\r\n\r\n").map_or("", |(_, body)| body);
     (status, location.unwrap_or(body).to_owned())
 }
@@ -91,7 +101,8 @@ fn requests_find_their_pods() {
     let dir = tempfile::tempdir().unwrap();
     let (api, site, other) = (server("api"), server("site"), server("other"));
     let (http, https, tcp, sni) = (free_port(), free_port(), free_port(), free_port());
-    fs::write(dir.path().join("404.http"), "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\ngone").unwrap();
+    fs::write(dir.path().join("404.http"), "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\ngone")
+        .unwrap();
     let error = dir.path().join("404.http");
     let rules = format!(
         "bind {http}|protocol http|host a.test|weight 100|path_beg /|clusterport {site}|\
@@ -147,7 +158,11 @@ fn requests_find_their_pods() {
         let curl = |host: &str, port: u16| {
             let resolve = format!("{host}:{port}:127.0.0.1");
             let url = format!("https://{host}:{port}/");
-            Command::new("curl").args(["-sk", "-m", "5", "--resolve", &resolve, &url]).output().unwrap().stdout
+            Command::new("curl")
+                .args(["-sk", "-m", "5", "--resolve", &resolve, &url])
+                .output()
+                .unwrap()
+                .stdout
         };
         assert_eq!(String::from_utf8(curl("a.test", https)).unwrap(), "site", "TLS ends here");
         for (host, place) in [("a.test", &api.1), ("x.w.test", &site.1)] {
@@ -178,7 +193,11 @@ fn what_haproxy_refuses_is_not_written() {
     let templates = dir.path().join("tpl");
     fs::create_dir_all(&templates).unwrap();
     fs::write(templates.join("frontend-http"), "    mode http\n    frobnicate\n").unwrap();
-    fs::write(dir.path().join("a.ingress.conf"), "bind 80\nprotocol http\nhost a\npath /\nclusterport 2000\n").unwrap();
+    fs::write(
+        dir.path().join("a.ingress.conf"),
+        "bind 80\nprotocol http\nhost a\npath /\nclusterport 2000\n",
+    )
+    .unwrap();
     let mut options = Options::new(vec![dir.path().to_owned()], dir.path().join("haproxy.cfg"));
     assert!(write(&options).unwrap().changed, "stand-ins for what exists only where HAProxy runs");
     fs::write(&options.output, "old").unwrap();
@@ -196,7 +215,8 @@ fn only_running_pods_of_active_hosts_count_and_each_once() {
         fs::create_dir_all(&release).unwrap();
         fs::write(release.join("pod"), "").unwrap();
         fs::write(release.join("pod.state"), state).unwrap();
-        let rule = format!("bind 80\nprotocol http\nhost {pod}\nweight 100\npath_beg /\nclusterport {port}\n");
+        let rule =
+            format!("bind 80\nprotocol http\nhost {pod}\nweight 100\npath_beg /\nclusterport {port}\n");
         fs::write(release.join("pod.ingress.conf"), rule).unwrap();
     };
     for (host, state) in [("one", "active"), ("two", "active"), ("three", "inactive")] {

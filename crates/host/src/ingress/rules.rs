@@ -95,16 +95,18 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Rule>, Diagnostics> {
     for block in &blocks {
         match read_block(file, block) {
             Ok(rule) => rules.push(rule),
-            Err(problem) => problems.push(problem),
+            Err(message) => {
+                let line = block.first().map_or(0, |(line, _, _)| *line);
+                problems.push(Diagnostic::error(message).at(Place::new(file, line, 0)));
+            }
         }
     }
     problems.into_result(rules)
 }
 
-fn read_block(file: &str, block: &Block<'_>) -> Result<Rule, Diagnostic> {
+fn read_block(file: &str, block: &Block<'_>) -> Result<Rule, String> {
     let line = block.first().map_or(0, |(line, _, _)| *line);
     let place = Place::new(file, line, 0);
-    let wrong = |message: String| Diagnostic::error(message).at(place.clone());
     let get = |key: &str| block.iter().find(|(_, known, _)| *known == key).map(|(_, _, value)| *value);
     let words = |key: &str| {
         let mut words: Vec<String> =
@@ -117,22 +119,19 @@ fn read_block(file: &str, block: &Block<'_>) -> Result<Rule, Diagnostic> {
         text.parse::<u16>()
             .ok()
             .filter(|port| *port > 0)
-            .ok_or_else(|| wrong(format!("{key} `{text}` is not a port")))
+            .ok_or_else(|| format!("{key} `{text}` is not a port"))
     };
     let protocol = match get("protocol") {
         Some("http") => Protocol::Http,
         Some("https") => Protocol::Https,
         Some("tcp") => Protocol::Tcp,
         other => {
-            return Err(wrong(format!(
-                "protocol `{}` is none of http, https, tcp",
-                other.unwrap_or_default()
-            )));
+            return Err(format!("protocol `{}` is none of http, https, tcp", other.unwrap_or_default()));
         }
     };
     let bind = port("bind", get("bind").unwrap_or_default())?;
     let weight = get("weight").or_else(|| get("importance")).unwrap_or("100");
-    let weight = weight.parse().map_err(|_| wrong(format!("weight `{weight}` is not a number")))?;
+    let weight = weight.parse().map_err(|_| format!("weight `{weight}` is not a number"))?;
     let mut hosts: Vec<String> = words("host").iter().map(|host| host.to_ascii_lowercase()).collect();
     hosts.sort();
     hosts.dedup();
@@ -140,9 +139,9 @@ fn read_block(file: &str, block: &Block<'_>) -> Result<Rule, Diagnostic> {
     if hosts.iter().any(|host| host == "*") {
         hosts.clear();
     }
-    let action = read_action(block, &wrong, &port)?;
+    let action = read_action(block, &port)?;
     let rule = Rule {
-        place: place.clone(),
+        place,
         bind,
         protocol,
         hosts,
@@ -152,15 +151,14 @@ fn read_block(file: &str, block: &Block<'_>) -> Result<Rule, Diagnostic> {
         path_end: words("path_end"),
         action,
     };
-    check(&rule).map_err(|message| wrong(message.to_owned()))?;
+    check(&rule)?;
     Ok(rule)
 }
 
 fn read_action(
     block: &Block<'_>,
-    wrong: &impl Fn(String) -> Diagnostic,
-    port: &impl Fn(&str, &str) -> Result<u16, Diagnostic>,
-) -> Result<Action, Diagnostic> {
+    port: &impl Fn(&str, &str) -> Result<u16, String>,
+) -> Result<Action, String> {
     let mut found = Vec::new();
     for (_, key, value) in block {
         found.push(match *key {
@@ -172,7 +170,7 @@ fn read_action(
                 let parsed =
                     value.split_once(' ').and_then(|(code, file)| Some((code.parse().ok()?, file.trim())));
                 let Some((code, file)) = parsed else {
-                    return Err(wrong(format!("errorfile `{value}` is malformed")));
+                    return Err(format!("errorfile `{value}` is malformed"));
                 };
                 Action::Errorfile { code, file: file.to_owned() }
             }
@@ -182,8 +180,8 @@ fn read_action(
     let mut found = found.into_iter();
     match (found.next(), found.next()) {
         (Some(action), None) => Ok(action),
-        (None, _) => Err(wrong("the rule has no action".into())),
-        (Some(_), Some(_)) => Err(wrong("the rule has more than one action".into())),
+        (None, _) => Err("the rule has no action".into()),
+        (Some(_), Some(_)) => Err("the rule has more than one action".into()),
     }
 }
 
