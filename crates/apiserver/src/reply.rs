@@ -35,6 +35,8 @@ pub enum Payload {
     Value(Value),
     /// Text.
     Text(&'static str, String),
+    /// Bytes of another media type.
+    Bytes(&'static str, Bytes),
     /// Chunks as they come, with their media type.
     Stream(&'static str, BoxStream<'static, Bytes>),
 }
@@ -53,6 +55,11 @@ impl Reply {
     /// Plain text.
     pub fn text(code: u16, text: impl Into<String>) -> Self {
         Self::new(code, Payload::Text("text/plain; charset=utf-8", text.into()))
+    }
+
+    /// Bytes of some media type.
+    pub fn bytes(code: u16, media: &'static str, bytes: Bytes) -> Self {
+        Self::new(code, Payload::Bytes(media, bytes))
     }
 
     /// A stream of JSON documents.
@@ -90,6 +97,7 @@ impl Reply {
             }
             Payload::Value(value) => (encoding.media_type(), full(encode(&value, encoding))),
             Payload::Text(media, text) => (media, full(Bytes::from(text))),
+            Payload::Bytes(media, bytes) => (media, full(bytes)),
             Payload::Stream(media, stream) => {
                 let frames = stream.map(|chunk| Ok(http_body::Frame::data(chunk)));
                 (media, StreamBody::new(frames).boxed_unsync())
@@ -124,6 +132,11 @@ fn encode(value: &Value, encoding: Encoding) -> Bytes {
     match encoding {
         Encoding::Json => {
             let mut out = serde_json::to_vec(value).unwrap_or_default();
+            out.push(b'\n');
+            Bytes::from(out)
+        }
+        Encoding::PrettyJson => {
+            let mut out = serde_json::to_vec_pretty(value).unwrap_or_default();
             out.push(b'\n');
             Bytes::from(out)
         }

@@ -95,6 +95,11 @@ impl Server {
             Err(_) if !request.uri().path().starts_with("/api") => Default::default(),
             Err(error) => return Reply::error(&error).into_response(Encoding::Json),
         };
+        let encoding = if encoding == Encoding::Json && is_for_people(&request) {
+            Encoding::PrettyJson
+        } else {
+            encoding
+        };
         let reply = match self.route(request, identity, form).await {
             Ok(reply) => reply,
             Err(error) => Reply::error(&error),
@@ -146,6 +151,16 @@ impl Server {
         let body = request.into_body();
         let call = Call { method, target, resource, query, identity, agent, content_type, body, form };
         handlers::dispatch(self, call).await
+    }
+}
+
+/// Browsers and command-line tools get line breaks, unless they say otherwise.
+fn is_for_people(request: &Request<Bytes>) -> bool {
+    let query = Query::parse(request.uri().query().unwrap_or(""));
+    match query.get("pretty") {
+        Some(_) => query.flag("pretty"),
+        None => text_header(request, header::USER_AGENT)
+            .is_some_and(|agent| ["curl/", "Wget/", "Mozilla/"].iter().any(|known| agent.starts_with(known))),
     }
 }
 

@@ -1,15 +1,24 @@
-//! What may be written, beyond the shape of an object.
+//! What may be written, beyond the shape of an object: the server's own rules, policies, webhooks.
 
+mod caller;
+mod expression;
+mod limits;
 mod pods;
+mod policies;
+pub(crate) mod quota;
+mod request;
 mod storage;
+mod webhooks;
 
 use std::sync::Arc;
 
 use podsmith_object::{Value, json};
 
 use crate::fields;
+use crate::rules;
 use crate::server::{Call, Server};
 use crate::status::{ApiError, ApiResult, Cause};
+use request::Request;
 
 /// What is done to an object.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -28,25 +37,42 @@ pub async fn mutate(
     call: &Call,
     operation: Operation,
     object: &mut Value,
-    _old: Option<&Value>,
-    _dry_run: bool,
+    old: Option<&Value>,
+    dry_run: bool,
 ) -> ApiResult<Vec<String>> {
-    let resource = &call.resource;
     if operation == Operation::Create {
         namespace_accepts(server, call)?;
-        match (resource.group.as_str(), resource.plural.as_str()) {
-            ("", "pods") => pods::complete(server, call, object)?,
-            ("", "persistentvolumeclaims") => {
-                storage::default_storage_class(server, object);
-                storage::protect(object, "kubernetes.io/pvc-protection");
-            }
-            ("", "persistentvolumes") => storage::protect(object, "kubernetes.io/pv-protection"),
-            ("networking.k8s.io", "ingresses") => storage::default_ingress_class(server, object),
-            ("", "nodes") => taint_new_node(object),
-            _ => {}
-        }
+        complete(server, call, object)?;
     }
-    Ok(Vec::new())
+    let before = object.clone();
+    let request = Request { server, call, operation, object: Some(&before), old, dry_run };
+    if let Some(changed) = policies::mutate(&request)? {
+        *object = changed;
+    }
+    let warnings = webhooks::mutate(server, call, operation, object, old, dry_run).await?;
+    if *object != before {
+        rules::set_defaults(&call.resource, object);
+    }
+    Ok(warnings)
+}
+
+/// What the server itself adds to new objects.
+fn complete(server: &Arc<Server>, call: &Call, object: &mut Value) -> ApiResult<()> {
+    match (call.resource.group.as_str(), call.resource.plural.as_str()) {
+        ("", "pods") => {
+            limits::set_defaults(server, call, object);
+            pods::complete(server, call, object)?;
+        }
+        ("", "persistentvolumeclaims") => {
+            storage::default_storage_class(server, object);
+            storage::protect(object, "kubernetes.io/pvc-protection");
+        }
+        ("", "persistentvolumes") => storage::protect(object, "kubernetes.io/pv-protection"),
+        ("networking.k8s.io", "ingresses") => storage::default_ingress_class(server, object),
+        ("", "nodes") => taint_new_node(object),
+        _ => {}
+    }
+    Ok(())
 }
 
 /// Nothing is placed on a node before it says that it is ready.
@@ -61,29 +87,40 @@ fn taint_new_node(node: &mut Value) {
 
 /// Accepts or refuses a final object. Returns warnings.
 pub async fn validate(
-    _server: &Arc<Server>,
-    _call: &Call,
-    _operation: Operation,
-    _object: &Value,
-    _old: Option<&Value>,
-    _dry_run: bool,
+    server: &Arc<Server>,
+    call: &Call,
+    operation: Operation,
+    object: &Value,
+    old: Option<&Value>,
+    dry_run: bool,
 ) -> ApiResult<Vec<String>> {
-    Ok(Vec::new())
+    if operation == Operation::Create {
+        limits::check(server, call, object)?;
+    }
+    let request = Request { server, call, operation, object: Some(object), old, dry_run };
+    let mut warnings = policies::validate(&request)?;
+    warnings.extend(webhooks::validate(&request).await?);
+    quota::check(server, call, object, old, dry_run)?;
+    Ok(warnings)
 }
 
 /// Accepts or refuses a deletion. Returns warnings.
 pub async fn validate_delete(
-    _server: &Arc<Server>,
+    server: &Arc<Server>,
     call: &Call,
-    _old: &Value,
-    _dry_run: bool,
+    old: &Value,
+    dry_run: bool,
 ) -> ApiResult<Vec<String>> {
     let resource = &call.resource;
     let name = call.target.name.as_str();
     if resource.is("", "namespaces") && matches!(name, "default" | "kube-system" | "kube-public") {
         return Err(ApiError::forbidden("", "namespaces", name, "this namespace may not be deleted"));
     }
-    Ok(Vec::new())
+    let request =
+        Request { server, call, operation: Operation::Delete, object: None, old: Some(old), dry_run };
+    let mut warnings = policies::validate(&request)?;
+    warnings.extend(webhooks::validate(&request).await?);
+    Ok(warnings)
 }
 
 /// New objects need a namespace that is there and stays.

@@ -22,6 +22,7 @@ use super::pki::{Issued, Pki, PkiError, write_private};
 use crate::auth::identity_of_certificate;
 use crate::server::Server;
 use crate::service::ApiService;
+use crate::strategy::services::FIRST_ADDRESS;
 
 /// Where and how to serve.
 #[derive(Clone, Debug)]
@@ -110,7 +111,7 @@ pub(super) async fn serve(
     let listener = TcpListener::bind(options.address).await.map_err(unusable)?;
     let local_addr = listener.local_addr().map_err(unusable)?;
     let mut addresses: Vec<IpAddr> = vec![Ipv4Addr::LOCALHOST.into(), std::net::Ipv6Addr::LOCALHOST.into()];
-    addresses.push(Ipv4Addr::new(10, 96, 0, 1).into());
+    addresses.push(FIRST_ADDRESS.into());
     if !addresses.contains(&local_addr.ip()) {
         addresses.push(local_addr.ip());
     }

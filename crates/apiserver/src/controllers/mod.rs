@@ -8,6 +8,7 @@ mod feed;
 mod garbage;
 mod namespaces;
 mod owners;
+mod quotas;
 
 use std::sync::Arc;
 
@@ -16,7 +17,8 @@ use tokio::task::JoinSet;
 use crate::server::Server;
 
 /// The names of the controllers.
-pub const NAMES: [&str; 4] = ["custom-resources", "garbage-collector", "namespace", "namespace-objects"];
+pub const NAMES: [&str; 5] =
+    ["custom-resources", "garbage-collector", "namespace", "namespace-objects", "resource-quota"];
 
 /// Which controllers run.
 #[derive(Clone, Debug, Default)]
@@ -74,6 +76,9 @@ pub fn start(server: &Arc<Server>, client: &kube::Client, chosen: &Controllers) 
     }
     if chosen.includes("garbage-collector") {
         tasks.spawn(garbage::collect(context.clone()));
+    }
+    if chosen.includes("resource-quota") {
+        tasks.spawn(quotas::count(context.clone()));
     }
     if chosen.includes("custom-resources") {
         tasks.spawn(definitions::clean_up(context));

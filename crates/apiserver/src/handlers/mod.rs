@@ -25,8 +25,25 @@ use crate::request::body::{self, BodyFormat, Decoded};
 use crate::server::{Call, Server};
 use crate::status::{ApiError, ApiResult};
 
-/// Finds the handler of a call.
+/// Answers a call, and says when it uses what is deprecated.
 pub async fn dispatch(server: &Arc<Server>, call: Call) -> ApiResult<Reply> {
+    let resource = call.resource.clone();
+    let mut reply = find_handler(server, call).await?;
+    let warning = match &resource.custom {
+        Some(custom) => custom.deprecation.clone(),
+        None if resource.is("", "endpoints") => {
+            Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice".to_owned())
+        }
+        None if resource.is("", "componentstatuses") => {
+            Some("v1 ComponentStatus is deprecated in v1.19+".to_owned())
+        }
+        None => None,
+    };
+    reply.warnings.splice(0..0, warning);
+    Ok(reply)
+}
+
+async fn find_handler(server: &Arc<Server>, call: Call) -> ApiResult<Reply> {
     let target = &call.target;
     let resource = &call.resource;
     if !target.subresource.is_empty() {

@@ -1,19 +1,20 @@
 //! OpenAPI: an index, and one document for each group and version, made when it is asked for.
 
 mod descriptions;
+mod protobuf;
 mod schemas;
 
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::Request;
+use http::{Request, header};
 use podsmith_object::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::handlers::discovery::with_etag;
 use crate::registry::{Index, Resource, Resources};
 use crate::reply::Reply;
-use crate::server::Server;
+use crate::server::{Server, text_header};
 use crate::status::{ApiError, ApiResult};
 use schemas::{Dialect, Schemas};
 
@@ -22,7 +23,15 @@ pub fn answer(server: &Arc<Server>, request: &Request<Bytes>, path: &str) -> Api
     let index = server.registry.index();
     match path.trim_end_matches('/') {
         "/openapi/v3" => Ok(with_etag(request, "application/json", contents(&index).to_string())),
-        "/openapi/v2" => Ok(with_etag(request, "application/json", version_two(&index).to_string())),
+        "/openapi/v2" => {
+            let document = version_two(&index);
+            let accept = text_header(request, header::ACCEPT).unwrap_or_default();
+            if accept.contains("proto-openapi.spec.v2") {
+                let media = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+                return Ok(Reply::bytes(200, media, protobuf::document(&document).into()));
+            }
+            Ok(with_etag(request, "application/json", document.to_string()))
+        }
         path => {
             let wanted = path.strip_prefix("/openapi/v3/").unwrap_or("");
             let found = groups(&index).find(|(name, ..)| name == wanted);

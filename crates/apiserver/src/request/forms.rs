@@ -8,6 +8,8 @@ pub enum Encoding {
     /// JSON.
     #[default]
     Json,
+    /// JSON for people, with line breaks.
+    PrettyJson,
     /// YAML.
     Yaml,
 }
@@ -30,7 +32,7 @@ impl Encoding {
     /// The media type.
     pub fn media_type(self) -> &'static str {
         match self {
-            Self::Json => "application/json",
+            Self::Json | Self::PrettyJson => "application/json",
             Self::Yaml => "application/yaml",
         }
     }

@@ -10,12 +10,12 @@ use crate::fields;
 use crate::status::{ApiError, ApiResult, Cause};
 
 /// The range of cluster addresses: a network and how many bits are fixed.
-const NETWORK: Ipv4Addr = Ipv4Addr::new(10, 96, 0, 0);
+const NETWORK: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 0);
 const PREFIX: u32 = 16;
 /// The range of node ports.
 const PORTS: std::ops::RangeInclusive<u16> = 30_000..=32_767;
 /// The address of the service `kubernetes`.
-pub const FIRST_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 96, 0, 1);
+pub const FIRST_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 
 /// The range as text.
 pub fn range() -> String {
@@ -171,7 +171,8 @@ impl State {
             // Spread them: neighbours in time are not neighbours in the range.
             self.next = (self.next + 7919) % size;
             let address = NETWORK.to_bits() + self.next;
-            let usable = self.next > 1 && self.next < size - 1;
+            // The first 256 are left for those who ask for one by number.
+            let usable = self.next >= 256 && self.next < size - 1;
             if usable && !self.addresses.contains_key(&address) {
                 return Some(address);
             }
