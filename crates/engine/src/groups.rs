@@ -9,7 +9,7 @@ pub(crate) fn groups(text: &str, size: usize) -> Vec<&str> {
     if text.len() < 2 * size || text.starts_with('%') || text.contains("\n%") {
         return vec![text];
     }
-    let starts = if text.trim_start().starts_with("{\"") { starts_json } else { starts_yaml };
+    let starts = if is_json(text) { starts_json } else { starts_yaml };
     let mut groups = Vec::new();
     let mut rest = text;
     while let Some(cut) = next_cut(rest.as_bytes(), size, starts) {
@@ -20,6 +20,11 @@ pub(crate) fn groups(text: &str, size: usize) -> Vec<&str> {
     }
     groups.push(rest);
     groups
+}
+
+/// True if a text starts like JSON.
+pub(crate) fn is_json(text: &str) -> bool {
+    text.trim_start().starts_with("{\"")
 }
 
 /// The first line at or after `from` that starts a document.

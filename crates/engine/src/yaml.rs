@@ -8,12 +8,16 @@ use podsmith_object::yaml::{ReadOptions, decode_text};
 use podsmith_object::{Diagnostic, Diagnostics, Object, Origin, Place};
 
 use crate::glob::{Pattern, Walk};
-use crate::groups::groups;
+use crate::groups::{groups, is_json};
 use crate::parallel::in_order;
 use crate::{Directories, Emit, Fingerprint, InvalidPattern, RenderCall, RenderError, Source};
 
 /// About how much text one thread reads at a time.
 const GROUP_BYTES: usize = 64 << 10;
+
+/// From how many threads on it pays to read JSON in parallel. Reading JSON costs little more than handing the objects
+/// from one thread to another, whose allocator then has to give the memory back.
+const MANY: usize = 4;
 
 /// Kubernetes objects in YAML and JSON files: one file, a directory, or a glob where `**` spans directories.
 ///
@@ -92,7 +96,8 @@ impl YamlSource {
         };
         let groups = groups(&text, GROUP_BYTES);
         let mut before = Before::default();
-        if call.parallelism() == 1 {
+        let threads = if is_json(&text) && call.parallelism() < MANY { 1 } else { call.parallelism() };
+        if threads == 1 {
             // One object at a time: what is dropped right away leaves its memory to the next one.
             for group in groups {
                 call.check()?;
@@ -109,7 +114,7 @@ impl YamlSource {
             let results: Vec<_> = stream.by_ref().collect();
             Ok::<_, RenderError>((group, results, stream.documents()))
         };
-        in_order(groups.len(), call.parallelism(), read, |read| {
+        in_order(groups.len(), threads, read, |read| {
             let (group, results, documents) = read?;
             results.into_iter().try_for_each(|result| take(before.moved(result)))?;
             before.add(group, documents);

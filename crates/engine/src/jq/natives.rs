@@ -220,7 +220,7 @@ pub(super) fn indices(value: &Val, part: &Val) -> Val {
         (Val::Str(text), Val::Str(part)) if !part.is_empty() => {
             let starts = text.char_indices().enumerate();
             starts
-                .filter(|(_, (byte, _))| text[*byte..].starts_with(&*part))
+                .filter(|(_, (byte, _))| text.get(*byte..).is_some_and(|rest| rest.starts_with(&*part)))
                 .map(|(index, _)| index)
                 .collect()
         }
