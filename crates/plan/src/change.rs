@@ -98,6 +98,8 @@ pub struct Change {
     pub checked: Checked,
     /// True for an object that is written but not owned, such as a namespace that only had to exist.
     pub unowned: bool,
+    /// True for an object that existed before and is taken over, with all the fields that others own.
+    pub adopted: bool,
     /// Digest of the fields we own after this change, if it is known.
     pub fields_digest: Option<String>,
     /// Where the object was declared.
@@ -120,6 +122,7 @@ impl Change {
             seen: None,
             checked: Checked::ByServer,
             unowned: false,
+            adopted: false,
             fields_digest: None,
             place: object.origin().map(podsmith_object::Origin::place),
             resource: object.label("podinate.com/pod").map(|pod| format!("pod {pod}")),

@@ -49,15 +49,9 @@ pub struct Prepared {
 
 /// Prepares a package; `kinds` gains the kinds that the package itself defines.
 ///
-/// # Errors
-///
-/// All objects that cannot be planned: unknown kinds, missing names, duplicates, custom resources that do not fit their
-/// definition.
-pub fn prepare(
-    package: Package,
-    kinds: &mut Kinds,
-    options: PrepareOptions,
-) -> Result<Prepared, Diagnostics> {
+/// Objects that cannot be planned are left out and told: unknown kinds, missing names, duplicates, custom resources
+/// that do not fit their definition. The others can still be checked, so that one run finds every mistake.
+pub fn prepare(package: Package, kinds: &mut Kinds, options: PrepareOptions) -> (Prepared, Diagnostics) {
     let mut problems = Diagnostics::new();
     let mut deferred_kinds = Vec::new();
     let mut schemas = definition::Schemas::default();
@@ -80,20 +74,22 @@ pub fn prepare(
             Err(problem) => problems.push(*problem),
         }
     }
-    refuse_duplicates(&objects, &mut problems);
-    for object in &objects {
-        problems.extend(schemas.check(object));
-    }
-    if problems.has_errors() {
-        return Err(problems);
-    }
+    refuse_duplicates(&mut objects, &mut problems);
+    objects.retain(|object| {
+        let found = schemas.check(object);
+        let fits = found.is_empty();
+        problems.extend(found);
+        fits
+    });
     if options.restart_on_config_change {
         checksum::stamp(&mut objects);
     }
     for object in &mut objects {
         digest::stamp(object);
     }
-    Ok(Prepared { name: package.name, namespace: package.namespace, objects, namespaces, deferred_kinds })
+    let prepared =
+        Prepared { name: package.name, namespace: package.namespace, objects, namespaces, deferred_kinds };
+    (prepared, problems)
 }
 
 /// One object with its namespace and labels.
@@ -155,11 +151,12 @@ fn strip_server_fields(object: &mut Object) {
 }
 
 /// The same object in two versions of its kind is still the same object.
-fn refuse_duplicates(objects: &[Object], problems: &mut Diagnostics) {
-    let mut seen: HashMap<Key, &Object> = HashMap::with_capacity(objects.len());
-    for object in objects {
+fn refuse_duplicates(objects: &mut Vec<Object>, problems: &mut Diagnostics) {
+    let mut seen: HashMap<Key, Object> = HashMap::with_capacity(objects.len());
+    objects.retain(|object| {
         let id = object.id();
-        if let Some(first) = seen.insert(versionless(&id), object) {
+        let first = seen.insert(versionless(&id), object.clone());
+        if let Some(first) = &first {
             let mut problem = Diagnostic::error("the package declares this object twice")
                 .on(id)
                 .or_at(object.origin().map(podsmith_object::Origin::place));
@@ -168,7 +165,8 @@ fn refuse_duplicates(objects: &[Object], problems: &mut Diagnostics) {
             }
             problems.push(problem.with_hint("remove one of them, or give it another name"));
         }
-    }
+        first.is_none()
+    });
 }
 
 /// The key of an object independent of its version: group, kind, namespace, name.

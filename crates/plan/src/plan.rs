@@ -3,7 +3,7 @@
 use podsmith_object::{Diagnostic, Severity};
 
 use crate::change::{Action, Change};
-use crate::inventory::Inventory;
+use crate::inventory::{Entry, Inventory};
 use crate::order;
 
 /// Everything that must happen to make the cluster match a package.
@@ -25,6 +25,8 @@ pub struct Plan {
     pub warnings: Vec<Diagnostic>,
     /// What the package owned when the plan was made; `None` when it was not applied before.
     pub inventory: Option<Inventory>,
+    /// What the package owns and no longer declares, but is not to be deleted.
+    pub retained: Vec<Entry>,
 }
 
 /// How many objects change.
@@ -71,6 +73,7 @@ impl Plan {
             errors: Vec::new(),
             warnings: Vec::new(),
             inventory: None,
+            retained: Vec::new(),
         }
     }
 

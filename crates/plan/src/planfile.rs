@@ -86,6 +86,7 @@ pub fn save(plan: &Plan, key: &PlanKey) -> Result<Vec<u8>, PlanFileError> {
         "package": plan.package,
         "namespace": plan.namespace,
         "inventory": plan.inventory.as_ref().map(|inventory| inventory.to_object().into_value()),
+        "retained": Inventory::new(&plan.package, &plan.namespace).with_entries(plan.retained.iter().cloned()).to_object().into_value(),
         "warnings": plan.warnings.iter().map(|warning| warning.message.clone()).collect::<Vec<_>>(),
         "changes": changes,
     });
@@ -132,12 +133,9 @@ pub fn load(bytes: &[u8], key: &PlanKey) -> Result<Plan, PlanFileError> {
     }
     let word = |key: &str| file.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
     let mut plan = Plan::new(&word("target"), &word("package"), &word("namespace"));
-    if let Some(object) = file.get("inventory").filter(|value| value.is_object()) {
-        let object =
-            Object::from_value(object.clone()).map_err(|error| PlanFileError::NotAPlan(error.to_string()))?;
-        plan.inventory =
-            Some(Inventory::from_object(&object).map_err(|e| PlanFileError::NotAPlan(e.to_string()))?);
-    }
+    plan.inventory = read_inventory(file.get("inventory"))?;
+    plan.retained =
+        read_inventory(file.get("retained"))?.map(|inventory| inventory.entries).unwrap_or_default();
     for warning in
         file.get("warnings").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
     {
@@ -149,12 +147,20 @@ pub fn load(bytes: &[u8], key: &PlanKey) -> Result<Plan, PlanFileError> {
     Ok(plan)
 }
 
+fn read_inventory(value: Option<&Value>) -> Result<Option<Inventory>, PlanFileError> {
+    let Some(value) = value.filter(|value| value.is_object()) else { return Ok(None) };
+    let object =
+        Object::from_value(value.clone()).map_err(|error| PlanFileError::NotAPlan(error.to_string()))?;
+    Inventory::from_object(&object).map(Some).map_err(|error| PlanFileError::NotAPlan(error.to_string()))
+}
+
 fn change_value(change: &Change, desired: Option<Value>) -> Value {
     let mut out = crate::json::change(change);
     out["step"] = json!(change.step);
     out["seen"] =
         change.seen.as_ref().map_or(Value::Null, |seen| json!({ "uid": seen.uid, "digest": seen.digest }));
     out["unowned"] = json!(change.unowned);
+    out["adopted"] = json!(change.adopted);
     out["fieldsDigest"] = json!(change.fields_digest);
     out["resource"] = json!(change.resource);
     out["ownNotes"] = json!(change.notes);
@@ -210,6 +216,7 @@ fn read_change(value: &Value) -> Option<Change> {
             other => Checked::Not(word(other, "not")),
         },
         unowned: value.get("unowned")?.as_bool()?,
+        adopted: value.get("adopted")?.as_bool()?,
         fields_digest: text("fieldsDigest"),
         place: value.get("source").map(|source| {
             let line = source.get("line").and_then(Value::as_u64).and_then(|line| usize::try_from(line).ok());
