@@ -23,7 +23,10 @@ pub struct Comparison {
 impl Comparison {
     /// Leaves out fields and everything below them.
     #[must_use]
-    pub fn without(&self, fields: &FieldSet) -> Self {
+    pub fn without(self, fields: &FieldSet) -> Self {
+        if fields.is_empty() {
+            return self;
+        }
         Self {
             removed: self.removed.recursive_difference(fields),
             modified: self.modified.recursive_difference(fields),

@@ -72,7 +72,9 @@ impl Engine<'_> {
                 versions.insert(entry.api_version.clone(), changes);
             }
             let Some(changes) = versions.get(&entry.api_version) else { continue };
-            let contested = entry.set.intersection(&changes.modified.union(&changes.added));
+            // No field is both modified and added, so the two parts cannot overlap.
+            let modified = entry.set.intersection(&changes.modified);
+            let contested = modified.union(&entry.set.intersection(&changes.added));
             if !contested.is_empty() {
                 conflicts.push((identity.clone(), contested));
             }
@@ -128,10 +130,14 @@ impl Engine<'_> {
         let last = managers.get(&identity).map(|entry| (entry.api_version.clone(), entry.set.clone()));
         let time = managers.get(&identity).and_then(|entry| entry.time.clone());
         let set = field_set(self.ty, config).recursive_difference(&self.versions.reset_fields(self.version));
+        // Whoever applies all it applied before removes nothing, and most applies are like that.
+        let drops = last.as_ref().is_some_and(|(version, last)| {
+            !last.is_empty() && (version != self.version || !last.difference(&set).is_empty())
+        });
         managers.insert(identity.clone(), Entry { set, time, ..template });
         let merged = self.typed(merged);
         let pruned = match last {
-            Some((version, set)) if !set.is_empty() => self.prune(merged, managers, &version, &set),
+            Some((version, last)) if drops => self.prune(merged, managers, &version, &last),
             _ => merged,
         };
         let live = self.typed(live.clone());
