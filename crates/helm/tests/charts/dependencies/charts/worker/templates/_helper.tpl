@@ -1,0 +1,1 @@
+{{- define "helper" }}worker {{ .Chart.Name }}{{ end -}}

@@ -1,0 +1,1 @@
+{{- define "helper" }}parent {{ .Chart.Name }}{{ end -}}

@@ -1,0 +1,1 @@
+{{ define "name" }}parent{{ end }}
