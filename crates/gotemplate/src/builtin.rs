@@ -89,7 +89,8 @@ fn index_once(item: &Value, index: &Value) -> Out {
         Value::String(_) | Value::RawString(_) | Value::Bytes(_) => {
             let bytes = args::bytes(std::slice::from_ref(item), 0);
             let position = position(index, bytes.len())?;
-            let byte = bytes.get(position).ok_or_else(|| past_end())?;
+            let byte =
+                bytes.get(position).ok_or_else(|| CallError::from("reflect: string index out of range"))?;
             Ok(Value::Int(i64::from(*byte), IntKind::Uint8))
         }
         Value::Map(map) => match index {

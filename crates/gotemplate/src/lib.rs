@@ -41,6 +41,8 @@ mod sprig;
 mod unicode;
 pub mod value;
 
+pub use jiff::Timestamp;
+
 pub use error::{CallError, TemplateError};
 pub use function::{Function, Functions, Parameter, Signature};
 pub use native::Native;

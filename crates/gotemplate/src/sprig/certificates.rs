@@ -32,11 +32,14 @@ pub(super) const TABLE: Table = &[
         authority(r, &text(a, 0), int(a, 1), key)
     }),
     ("genSelfSignedCert", &[S, L, L, I], None, |r, a| {
+        // A new key is expensive; look at the names before making one.
+        alternative_names(a)?;
         let key = new_key(r)?;
         self_signed(r, a, key)
     }),
     ("genSelfSignedCertWithKey", &[S, L, L, I, S], None, |r, a| self_signed(r, a, given_key(&text(a, 4))?)),
     ("genSignedCert", &[S, L, L, I, C], None, |r, a| {
+        alternative_names(a)?;
         let key = new_key(r)?;
         signed(r, a, key)
     }),

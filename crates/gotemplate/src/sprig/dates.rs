@@ -42,11 +42,12 @@ pub(super) const TABLE: Table = &[
         Ok(format_duration(seconds.wrapping_mul(1_000_000_000)).into())
     }),
     ("durationRound", &[A], None, |r, a| Ok(round(duration_of(r, any(a, 0))).into())),
-    ("toDate", &[S, S], None, |_, a| {
-        Ok(Value::native(GoTime::parse(&text(a, 0), &text(a, 1)).unwrap_or_else(|_| GoTime::zero())))
+    ("toDate", &[S, S], None, |r, a| {
+        let parsed = GoTime::parse(&text(a, 0), &text(a, 1), local(r));
+        Ok(Value::native(parsed.unwrap_or_else(|_| GoTime::zero())))
     }),
-    ("mustToDate", &[S, S], None, |_, a| {
-        GoTime::parse(&text(a, 0), &text(a, 1)).map(Value::native).map_err(CallError::from)
+    ("mustToDate", &[S, S], None, |r, a| {
+        GoTime::parse(&text(a, 0), &text(a, 1), local(r)).map(Value::native).map_err(CallError::from)
     }),
     ("unixEpoch", &[T], None, |_, a| {
         Ok(time(any(a, 0)).map_or(0, |time| time.0.timestamp().as_second()).to_string().into())
@@ -117,6 +118,6 @@ pub(crate) fn time_from_toml(written: &str) -> Value {
         "2006-01-02",
         "15:04:05",
     ];
-    let found = layouts.iter().find_map(|layout| GoTime::parse(layout, written).ok());
+    let found = layouts.iter().find_map(|layout| GoTime::parse(layout, written, TimeZone::UTC).ok());
     found.map_or_else(|| Value::from(written), Value::native)
 }

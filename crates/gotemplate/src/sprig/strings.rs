@@ -38,8 +38,10 @@ pub(super) const TABLE: Table = &[
         let given = text(a, 1);
         Ok(given.strip_prefix(&*text(a, 0)).map_or_else(|| any(a, 1).clone(), Value::from))
     }),
+    // Sprig goes byte by byte here, so that letters outside ASCII fall apart.
     ("nospace", &[S], None, |_, a| {
-        Ok(text(a, 0).chars().filter(|c| !c.is_whitespace()).collect::<String>().into())
+        let kept = bytes(a, 0).iter().map(|byte| char::from(*byte)).filter(|c| !c.is_whitespace());
+        Ok(kept.collect::<String>().into())
     }),
     ("initials", &[S], None, |_, a| Ok(cases::initials(&text(a, 0)).into())),
     ("randAlphaNum", &[I], None, |r, a| {

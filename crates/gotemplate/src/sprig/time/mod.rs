@@ -40,14 +40,14 @@ impl GoTime {
         Self(civil.to_zoned(TimeZone::UTC).unwrap_or_default())
     }
 
-    /// A point in time, in UTC.
+    /// A point in time, in a zone.
     pub(super) fn at(timestamp: Timestamp, zone: TimeZone) -> Self {
         Self(timestamp.to_zoned(zone))
     }
 
-    /// Seconds since 1970, in the zone of this machine.
+    /// Seconds since 1970.
     pub(super) fn from_unix(seconds: i64) -> Self {
-        Self::at(Timestamp::from_second(seconds).unwrap_or_default(), TimeZone::system())
+        Self::at(Timestamp::from_second(seconds).unwrap_or_default(), TimeZone::UTC)
     }
 
     /// The time in a zone by its name; an unknown name is UTC.
@@ -71,9 +71,9 @@ impl GoTime {
         layout::format(&self.0, layout)
     }
 
-    /// Reads `text` in a Go layout. A text without a zone is in the zone of this machine.
-    pub(super) fn parse(layout: &str, text: &str) -> Result<Self, String> {
-        parse::parse(layout, text, TimeZone::system()).map(Self)
+    /// Reads `text` in a Go layout. A text without a zone is in `zone`.
+    pub(super) fn parse(layout: &str, text: &str, zone: TimeZone) -> Result<Self, String> {
+        parse::parse(layout, text, zone).map(Self)
     }
 
     fn add_date(&self, years: i64, months: i64, days: i64) -> Self {
