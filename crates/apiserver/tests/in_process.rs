@@ -1,4 +1,5 @@
 //! A cluster used through `kube::Client` in this process.
+#![allow(clippy::unwrap_used)]
 
 use futures::{StreamExt as _, TryStreamExt as _};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};

@@ -208,23 +208,24 @@ pub fn check(
             continue;
         }
         let used = used(server, namespace, &quota);
-        let mut over: Vec<(String, Quantity, Quantity, Quantity)> = Vec::new();
+        let mut over: Vec<[String; 4]> = Vec::new();
         for (key, more, bound) in concerned {
             let present = used.get(&key).copied().or(zero).unwrap_or(more);
             if present.checked_add(more).is_none_or(|sum| sum > bound) {
-                over.push((key, more, present, bound));
+                over.push([key, more.to_string(), present.to_string(), bound.to_string()]);
             }
         }
         if !over.is_empty() {
-            let join = |pick: &dyn Fn(&(String, Quantity, Quantity, Quantity)) -> String| {
-                over.iter().map(pick).collect::<Vec<_>>().join(",")
+            let join = |at: usize| {
+                let shown = over.iter().map(|one| format!("{}={}", one[0], one[at]));
+                shown.collect::<Vec<_>>().join(",")
             };
             let why = format!(
                 "exceeded quota: {}, requested: {}, used: {}, limited: {}",
                 fields::name(&quota),
-                join(&|one| format!("{}={}", one.0, one.1)),
-                join(&|one| format!("{}={}", one.0, one.2)),
-                join(&|one| format!("{}={}", one.0, one.3)),
+                join(1),
+                join(2),
+                join(3),
             );
             return Err(ApiError::forbidden(&resource.group, &resource.plural, fields::name(object), why));
         }

@@ -97,7 +97,7 @@ fn read_bindings(store: &Store) -> Vec<Binding> {
         let namespace = fields::namespace(binding);
         let found =
             roles.iter().find(|role| fields::name(role) == name && fields::namespace(role) == namespace);
-        found.map(|role| read_rules(role)).unwrap_or_default()
+        found.map(read_rules).unwrap_or_default()
     };
     let mut all = Vec::new();
     for (plural, cluster) in [("clusterrolebindings", true), ("rolebindings", false)] {
@@ -192,7 +192,7 @@ impl Rule {
             && self.resources.iter().any(|one| *one == format!("*/{}", access.subresource));
         has(&self.groups, &access.group)
             && (has(&self.resources, &full) || by_part)
-            && (self.names.is_empty() || self.names.iter().any(|one| *one == access.name))
+            && (self.names.is_empty() || self.names.contains(&access.name))
     }
 
     fn to_value(&self) -> Value {

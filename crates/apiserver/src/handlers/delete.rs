@@ -33,7 +33,7 @@ pub fn is_free(resource: &Resource, object: &Value) -> bool {
     fields::is_deleting(object)
         && fields::finalizers(object).is_empty()
         && grace.unwrap_or(0) == 0
-        && !(resource.is("", "namespaces") && !fields::list(object, &["spec", "finalizers"]).is_empty())
+        && (!resource.is("", "namespaces") || fields::list(object, &["spec", "finalizers"]).is_empty())
 }
 
 /// Deletes one object.

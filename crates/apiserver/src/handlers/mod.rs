@@ -50,10 +50,12 @@ async fn find_handler(server: &Arc<Server>, call: Call) -> ApiResult<Reply> {
         if resource.subresource(&target.subresource).is_none() {
             return Err(ApiError::no_such_resource());
         }
-    } else if resource.namespaced && target.namespace.is_empty() && !target.name.is_empty() {
-        return Err(ApiError::no_such_resource());
-    } else if !resource.namespaced && !target.namespace.is_empty() && !resource.is("", "namespaces") {
-        return Err(ApiError::no_such_resource());
+    } else {
+        let lacks_namespace = resource.namespaced && target.namespace.is_empty() && !target.name.is_empty();
+        let has_namespace = !resource.namespaced && !target.namespace.is_empty();
+        if lacks_namespace || (has_namespace && !resource.is("", "namespaces")) {
+            return Err(ApiError::no_such_resource());
+        }
     }
     let named = !target.name.is_empty();
     if target.subresource == "scale" {

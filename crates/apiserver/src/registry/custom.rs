@@ -71,7 +71,7 @@ pub fn resources(definition: &Value) -> Vec<Arc<Resource>> {
         .filter(|version| flag(version, "served"))
         .map(|version| Arc::new(resource(definition, version, &stored_as)))
         .collect();
-    out.sort_by(|a, b| version_order(&a.version).cmp(&version_order(&b.version)));
+    out.sort_by_key(|resource| version_order(&resource.version));
     out
 }
 

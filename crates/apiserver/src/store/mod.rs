@@ -57,6 +57,11 @@ pub struct Listing {
     pub items: Vec<(Arc<str>, Arc<Stored>)>,
 }
 
+/// Events with the tables they are of.
+pub type TableEvents = Vec<(Arc<str>, Event)>;
+/// Objects with their tables and keys.
+pub type TableObjects = Vec<(Arc<str>, Arc<str>, Arc<Stored>)>;
+
 /// How many events are remembered unless told otherwise.
 pub const DEFAULT_HISTORY: usize = 10_000;
 
@@ -284,7 +289,7 @@ impl Store {
         &self,
         after: u64,
         includes: impl Fn(&str) -> bool,
-    ) -> Result<(u64, Vec<(Arc<str>, Event)>), Compacted> {
+    ) -> Result<(u64, TableEvents), Compacted> {
         let state = self.state.read();
         let until = match self.log {
             None => state.revision,
@@ -306,7 +311,7 @@ impl Store {
     pub fn everything(
         &self,
         includes: impl Fn(&str) -> bool,
-    ) -> (u64, Vec<(Arc<str>, Arc<str>, Arc<Stored>)>) {
+    ) -> (u64, TableObjects) {
         let state = self.state.read();
         let mut all = Vec::new();
         for (name, table) in state.tables().filter(|(name, _)| includes(name)) {

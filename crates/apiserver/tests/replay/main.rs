@@ -1,4 +1,5 @@
 //! Replays what a real server answered.
+#![allow(clippy::unwrap_used)]
 
 mod defaults;
 mod discovery;
