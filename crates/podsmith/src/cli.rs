@@ -80,6 +80,14 @@ pub enum Command {
     /// Print the objects that sources describe.
     #[command(visible_alias = "export")]
     Render(commands::render::RenderArgs),
+    /// Show what would change in the cluster.
+    Plan(commands::plan::PlanArgs),
+    /// Make the cluster match what the sources declare.
+    Apply(commands::apply::ApplyArgs),
+    /// Delete what a package owns.
+    Delete(commands::delete::DeleteArgs),
+    /// Show packages, health and drift.
+    Status(commands::status::StatusArgs),
     /// The embedded cluster: start, stop, status, kubeconfig, reset.
     Cluster(commands::cluster::ClusterArgs),
     /// Print a shell completion script.

@@ -17,6 +17,7 @@ pub mod commands;
 pub mod failure;
 pub mod output;
 pub mod pipeline;
+pub mod planning;
 pub mod runtime;
 pub mod shape;
 pub mod sources;
@@ -52,6 +53,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
 fn dispatch(cli: &Cli) -> Outcome {
     match &cli.command {
         Command::Render(args) => commands::render::run(args, &cli.global),
+        Command::Plan(args) => commands::plan::run(args, &cli.global),
+        Command::Apply(args) => commands::apply::run(args, &cli.global),
+        Command::Delete(args) => commands::delete::run(args, &cli.global),
+        Command::Status(args) => commands::status::run(args, &cli.global),
         Command::Cluster(args) => commands::cluster::run(args, &cli.global),
         Command::Completion(args) => commands::completion::run(args),
         Command::Version => commands::version::run(),

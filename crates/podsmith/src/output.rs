@@ -144,3 +144,20 @@ pub fn print_value(value: &podsmith_object::Value, format: Format) -> io::Result
     }
     io::stdout().lock().write_all(text.as_bytes())
 }
+
+/// Writes a file that only its owner may read, all of it or nothing.
+///
+/// # Errors
+///
+/// When it cannot be written.
+pub fn write_private(path: &std::path::Path, bytes: &[u8]) -> io::Result<()> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    let beside = std::path::PathBuf::from(beside);
+    let mut file =
+        std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    std::fs::rename(&beside, path)
+}

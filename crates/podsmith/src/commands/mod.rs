@@ -1,6 +1,10 @@
 //! One command, one file: its arguments, whose doc comments are the help, and what it does.
 
+pub mod apply;
 pub mod cluster;
 pub mod completion;
+pub mod delete;
+pub mod plan;
 pub mod render;
+pub mod status;
 pub mod version;
