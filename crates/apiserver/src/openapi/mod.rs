@@ -27,7 +27,7 @@ pub fn answer(server: &Arc<Server>, request: &Request<Bytes>, path: &str) -> Api
             let document = version_two(&index);
             let accept = text_header(request, header::ACCEPT).unwrap_or_default();
             if accept.contains("proto-openapi.spec.v2") {
-                let media = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+                let media = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
                 return Ok(Reply::bytes(200, media, protobuf::document(&document).into()));
             }
             Ok(with_etag(request, "application/json", document.to_string()))
