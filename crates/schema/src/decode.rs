@@ -29,23 +29,83 @@ pub struct Body {
     pub duplicates: Vec<String>,
 }
 
-/// Reads one JSON document.
+/// A body of a known type and what strict validation says about it.
+#[derive(Clone, Debug, Default)]
+pub struct TypedBody {
+    /// The value; of a field that occurs twice the last one counts.
+    pub value: Value,
+    /// `duplicate field "data"` and `unknown field "spec.unk"`, in the order of the body.
+    pub strict_errors: Vec<String>,
+}
+
+/// Reads one JSON document and notes fields that occur twice.
 ///
 /// # Errors
 ///
 /// When the bytes are no JSON.
 pub fn read(bytes: &[u8]) -> Result<Body, serde_json::Error> {
-    let duplicates = RefCell::new(Vec::new());
+    read_with(bytes, Known::Anything).map(|(value, duplicates)| Body { value, duplicates })
+}
+
+/// Reads one JSON document of a type and notes fields that occur twice or that the type does not declare.
+///
+/// # Errors
+///
+/// When the bytes are no JSON.
+pub fn read_typed(bytes: &[u8], ty: &Type) -> Result<TypedBody, serde_json::Error> {
+    read_with(bytes, Known::Type(ty)).map(|(value, strict_errors)| TypedBody { value, strict_errors })
+}
+
+fn read_with(bytes: &[u8], known: Known<'_>) -> Result<(Value, Vec<String>), serde_json::Error> {
+    let errors = RefCell::new(Vec::new());
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let seed = Seed { path: String::new(), duplicates: &duplicates };
-    let value = seed.deserialize(&mut deserializer)?;
+    let value = Seed { path: String::new(), known, errors: &errors }.deserialize(&mut deserializer)?;
     deserializer.end()?;
-    Ok(Body { value, duplicates: duplicates.into_inner() })
+    Ok((value, errors.into_inner()))
+}
+
+/// What is known about the place in a body.
+#[derive(Clone, Copy)]
+enum Known<'a> {
+    /// No type; only duplicates count.
+    Anything,
+    /// This type.
+    Type(&'a Type),
+    /// It is below something unknown, and nothing counts any more.
+    Ignored,
+}
+
+impl<'a> Known<'a> {
+    fn field(self, key: &str) -> Option<Known<'a>> {
+        match self {
+            Self::Type(Type::Untyped | Type::Opaque) => Some(Self::Ignored),
+            Self::Type(ty @ (Type::Struct(_) | Type::Map(_))) => ty.child(key).map(Self::Type),
+            Self::Type(_) => Some(Self::Ignored),
+            other => Some(other),
+        }
+    }
+
+    fn item(self) -> Known<'a> {
+        match self {
+            Self::Type(Type::List(list)) => Self::Type(&list.items),
+            Self::Type(_) => Self::Ignored,
+            other => other,
+        }
+    }
 }
 
 struct Seed<'a> {
     path: String,
-    duplicates: &'a RefCell<Vec<String>>,
+    known: Known<'a>,
+    errors: &'a RefCell<Vec<String>>,
+}
+
+impl Seed<'_> {
+    fn complain(&self, what: &str, path: &str) {
+        if !matches!(self.known, Known::Ignored) {
+            self.errors.borrow_mut().push(format!("{what} field {}", gotext::quoted(path)));
+        }
+    }
 }
 
 impl<'de> DeserializeSeed<'de> for Seed<'_> {
@@ -86,7 +146,8 @@ impl<'de> Visitor<'de> for Seed<'_> {
         let mut items = Vec::new();
         loop {
             let path = format!("{}[{}]", self.path, items.len());
-            match access.next_element_seed(Seed { path, duplicates: self.duplicates })? {
+            let seed = Seed { path, known: self.known.item(), errors: self.errors };
+            match access.next_element_seed(seed)? {
                 Some(item) => items.push(item),
                 None => return Ok(Value::Array(items)),
             }
@@ -96,10 +157,19 @@ impl<'de> Visitor<'de> for Seed<'_> {
         let mut map = Map::new();
         while let Some(key) = access.next_key::<String>()? {
             let path = join(&self.path, &key);
-            if map.contains_key(&key) {
-                self.duplicates.borrow_mut().push(format!("duplicate field {}", gotext::quoted(&path)));
-            }
-            let value = access.next_value_seed(Seed { path, duplicates: self.duplicates })?;
+            let known = match self.known.field(&key) {
+                Some(known) => {
+                    if map.contains_key(&key) {
+                        self.complain("duplicate", &path);
+                    }
+                    known
+                }
+                None => {
+                    self.complain("unknown", &path);
+                    Known::Ignored
+                }
+            };
+            let value = access.next_value_seed(Seed { path, known, errors: self.errors })?;
             map.insert(key, value);
         }
         Ok(Value::Object(map))
@@ -169,7 +239,10 @@ struct Checker<'a> {
 
 impl<'a> Checker<'a> {
     fn mismatch(&self, found: &str, ty: &Type) -> DecodeError {
-        let name = ty.go_name();
+        self.mismatch_named(found, &ty.go_name())
+    }
+
+    fn mismatch_named(&self, found: &str, name: &str) -> DecodeError {
         DecodeError(if self.fields.is_empty() {
             format!("json: cannot unmarshal {found} into Go value of type {name}")
         } else {
@@ -197,9 +270,11 @@ impl<'a> Checker<'a> {
                 for (key, inner) in map {
                     let Some((name, field)) = definition.fields.get_key_value(key.as_str()) else { continue };
                     self.structure = definition.name;
+                    let depth = self.fields.len();
+                    self.fields.extend(field.inlined_from.filter(|from| *from != "TypeMeta"));
                     self.fields.push(name);
                     self.value(&field.ty, inner)?;
-                    self.fields.pop();
+                    self.fields.truncate(depth);
                 }
                 self.structure = outer;
                 Ok(())
@@ -231,8 +306,10 @@ impl<'a> Checker<'a> {
                 other => Err(self.mismatch(sort(other), ty)),
             },
             Base::Quantity => quantity(value),
-            Base::Time => time(value, "2006-01-02T15:04:05Z07:00"),
-            Base::MicroTime => time(value, "2006-01-02T15:04:05.000000Z07:00"),
+            Base::Time | Base::MicroTime => match value {
+                Value::String(text) => time(text, scalar.base),
+                other => Err(self.mismatch_named(sort(other), "string")),
+            },
             Base::IntOrString => match value {
                 Value::String(_) => Ok(()),
                 Value::Number(number)
@@ -240,23 +317,15 @@ impl<'a> Checker<'a> {
                 {
                     Ok(())
                 }
-                Value::Number(number) => Err(DecodeError(format!(
-                    "json: cannot unmarshal number {number} into Go value of type int32"
-                ))),
-                other => Err(DecodeError(format!(
-                    "json: cannot unmarshal {} into Go value of type int32",
-                    sort(other)
-                ))),
+                Value::Number(number) => Err(self.mismatch_named(&format!("number {number}"), "int32")),
+                other => Err(self.mismatch_named(sort(other), "int32")),
             },
             Base::Duration => match value {
                 Value::String(text) if is_duration(text) => Ok(()),
                 Value::String(text) => {
                     Err(DecodeError(format!("time: invalid duration {}", gotext::quoted(text))))
                 }
-                other => Err(DecodeError(format!(
-                    "json: cannot unmarshal {} into Go value of type string",
-                    sort(other)
-                ))),
+                other => Err(self.mismatch_named(sort(other), "string")),
             },
             Base::Any => Ok(()),
         }
@@ -306,17 +375,14 @@ fn quantity(value: &Value) -> Result<(), DecodeError> {
     ))
 }
 
-fn time(value: &Value, layout: &str) -> Result<(), DecodeError> {
-    match value {
-        Value::String(text) if text.parse::<jiff::Timestamp>().is_ok() => Ok(()),
-        Value::String(text) => {
-            let text = gotext::quoted(text);
-            Err(DecodeError(format!("parsing time {text} as \"{layout}\": cannot parse {text} as \"2006\"")))
-        }
-        other => {
-            Err(DecodeError(format!("json: cannot unmarshal {} into Go value of type string", sort(other))))
-        }
+fn time(text: &str, base: Base) -> Result<(), DecodeError> {
+    if text.parse::<jiff::Timestamp>().is_ok() {
+        return Ok(());
     }
+    let layout =
+        if base == Base::Time { "2006-01-02T15:04:05Z07:00" } else { "2006-01-02T15:04:05.000000Z07:00" };
+    let text = gotext::quoted(text);
+    Err(DecodeError(format!("parsing time {text} as \"{layout}\": cannot parse {text} as \"2006\"")))
 }
 
 /// Go's durations: `1h30m`, `1.5s`, `-2ms`, `0`.

@@ -45,7 +45,11 @@ fn inline(
 ) {
     let Type::Struct(inner) = plain(table, package, expression.trim_start_matches('*')) else { return };
     for (name, field) in &inner.definition().fields {
-        out.fields.entry(name.clone()).or_insert_with(|| Field { number: 0, ..field.clone() });
+        out.fields.entry(name.clone()).or_insert_with(|| Field {
+            number: 0,
+            inlined_from: Some(inner.definition().name),
+            ..field.clone()
+        });
     }
     if number > 0 {
         out.inlined.push((number, inner));
@@ -76,18 +80,24 @@ fn field(
                 }
                 _ => ListRelation::Atomic,
             };
-            ty =
-                Type::List(Arc::new(ListType { items: list.items.clone(), relation, wrapped: list.wrapped }));
+            ty = Type::List(Arc::new(ListType {
+                items: list.items.clone(),
+                relation,
+                wrapped: list.wrapped,
+                named: list.named,
+            }));
         }
         (Some("atomic"), Type::Map(map)) => {
-            ty = Type::Map(Arc::new(MapType { values: map.values.clone(), atomic: true }));
+            ty = Type::Map(Arc::new(MapType { values: map.values.clone(), atomic: true, named: map.named }));
         }
         _ => {}
     }
     if let Some(map_type) = attribute("mt") {
         let atomic = map_type == "atomic";
         match &mut ty {
-            Type::Map(map) => ty = Type::Map(Arc::new(MapType { values: map.values.clone(), atomic })),
+            Type::Map(map) => {
+                ty = Type::Map(Arc::new(MapType { values: map.values.clone(), atomic, named: map.named }))
+            }
             Type::Struct(structure) => structure.atomic = atomic,
             _ => {}
         }
@@ -107,6 +117,7 @@ fn field(
             retain_keys: strategy.split(',').any(|word| word == "retainKeys"),
             merge_key: attribute("mk"),
         },
+        inlined_from: None,
     }
 }
 
@@ -115,7 +126,7 @@ pub(crate) fn named_target(table: &'static Table, package: &'static str, express
     match plain(table, package, expression) {
         Type::List(list) => {
             let (items, relation) = (list.items.clone(), list.relation.clone());
-            Type::List(Arc::new(ListType { items, relation, wrapped: true }))
+            Type::List(Arc::new(ListType { items, relation, wrapped: true, named: None }))
         }
         other => other,
     }
@@ -128,10 +139,19 @@ fn plain(table: &'static Table, package: &'static str, expression: &'static str)
     }
     if let Some(rest) = expression.strip_prefix("[]") {
         let items = plain(table, package, rest);
-        return Type::List(Arc::new(ListType { items, relation: ListRelation::Atomic, wrapped: false }));
+        return Type::List(Arc::new(ListType {
+            items,
+            relation: ListRelation::Atomic,
+            wrapped: false,
+            named: None,
+        }));
     }
     if let Some((_, rest)) = expression.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
-        return Type::Map(Arc::new(MapType { values: plain(table, package, rest), atomic: false }));
+        return Type::Map(Arc::new(MapType {
+            values: plain(table, package, rest),
+            atomic: false,
+            named: None,
+        }));
     }
     if let Some(reference) = expression.strip_prefix('=') {
         let (home, name) = reference.rsplit_once('.').unwrap_or((package, reference));

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 use std::io::Read as _;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use podsmith_object::GroupVersionKind;
 
 use crate::read;
 use crate::resources::{self, Resource};
-use crate::types::{Named, Scalar, Struct, StructType, Type};
+use crate::types::{ListType, MapType, Named, Scalar, Struct, StructType, Type};
 
 static PACKED: &[u8] = include_bytes!("../table/types.txt.gz");
 static TABLE: OnceLock<Table> = OnceLock::new();
@@ -176,6 +176,17 @@ impl Table {
                 let (named, target) = &**slot.get_or_init(|| Box::new(self.read_named(entry)));
                 Some(match target {
                     Type::Scalar(scalar) => Type::Scalar(Scalar { base: scalar.base, named: Some(named) }),
+                    Type::List(list) => Type::List(Arc::new(ListType {
+                        items: list.items.clone(),
+                        relation: list.relation.clone(),
+                        wrapped: list.wrapped,
+                        named: Some(named),
+                    })),
+                    Type::Map(map) => Type::Map(Arc::new(MapType {
+                        values: map.values.clone(),
+                        atomic: map.atomic,
+                        named: Some(named),
+                    })),
                     other => other.clone(),
                 })
             }

@@ -92,6 +92,8 @@ pub struct ListType {
     pub relation: ListRelation,
     /// Protobuf wraps this list into a message of its own.
     pub wrapped: bool,
+    /// The named type in the sources, if it has one.
+    pub named: Option<&'static Named>,
 }
 
 /// How the items of two lists are matched when they merge.
@@ -112,6 +114,8 @@ pub struct MapType {
     pub values: Type,
     /// The map is one value.
     pub atomic: bool,
+    /// The named type in the sources, if it has one.
+    pub named: Option<&'static Named>,
 }
 
 /// A struct type as it is used in one place.
@@ -166,6 +170,8 @@ pub struct Field {
     pub default: Option<Value>,
     /// How a strategic merge patch treats it.
     pub patch: Patch,
+    /// The inlined struct the field belongs to, if it does.
+    pub inlined_from: Option<&'static str>,
 }
 
 /// How a strategic merge patch treats a field.
@@ -248,8 +254,14 @@ impl Type {
             Self::Scalar(Scalar { named: Some(named), .. }) => named.name.as_str().into(),
             Self::Scalar(scalar) => scalar.base.go_name().into(),
             Self::Untyped | Self::Opaque => "interface {}".into(),
-            Self::List(list) => format!("[]{}", list.items.go_name()).into(),
-            Self::Map(map) => format!("map[string]{}", map.values.go_name()).into(),
+            Self::List(list) => match list.named {
+                Some(named) => named.name.as_str().into(),
+                None => format!("[]{}", list.items.go_name()).into(),
+            },
+            Self::Map(map) => match map.named {
+                Some(named) => named.name.as_str().into(),
+                None => format!("map[string]{}", map.values.go_name()).into(),
+            },
             Self::Struct(structure) => {
                 let definition = structure.definition();
                 let package = definition.package.rsplit('/').next().unwrap_or("");

@@ -30,9 +30,10 @@ fn write(
     let refuse = |code, message: String| Outcome { code, message, causes: vec![] };
     let mut object = match (body, live) {
         (Value::String(text), _) => {
-            let read = decode::read(text.as_bytes()).map_err(|error| refuse(400, error.to_string()))?;
-            if strict && !read.duplicates.is_empty() {
-                return Err(refuse(400, strict_error(&kind.gvk.kind, &read.duplicates)));
+            let read = decode::read_typed(text.as_bytes(), &kind.ty)
+                .map_err(|error| refuse(400, error.to_string()))?;
+            if strict && !read.strict_errors.is_empty() {
+                return Err(refuse(400, strict_error(&kind.gvk.kind, &read.strict_errors)));
             }
             read.value
         }

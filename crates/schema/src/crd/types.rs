@@ -43,7 +43,7 @@ fn list(schema: &Value, preserve: bool) -> Type {
         }
         _ => ListRelation::Atomic,
     };
-    Type::List(Arc::new(ListType { items, relation, wrapped: false }))
+    Type::List(Arc::new(ListType { items, relation, wrapped: false, named: None }))
 }
 
 fn object(schema: &Value, preserve: bool, resource: bool) -> Type {
@@ -59,7 +59,7 @@ fn object(schema: &Value, preserve: bool, resource: bool) -> Type {
     };
     if properties.is_none() && !resource {
         let values = others.unwrap_or(Type::Untyped);
-        return Type::Map(Arc::new(MapType { values, atomic }));
+        return Type::Map(Arc::new(MapType { values, atomic, named: None }));
     }
     let mut fields: IndexMap<Cow<'static, str>, Field> = IndexMap::new();
     for (name, inner) in properties.into_iter().flatten() {
@@ -95,5 +95,6 @@ fn plain(ty: Type) -> Field {
         nullable: false,
         default: None,
         patch: Patch::default(),
+        inlined_from: None,
     }
 }

@@ -62,7 +62,7 @@ pub(super) fn spec(spec: &At<'_>, place: Place, faults: &mut Faults) {
 }
 
 fn simple_names(spec: &At<'_>, faults: &mut Faults) {
-    let rules: [(&str, fn(&str) -> Vec<String>); 6] = [
+    let rules: [(&str, metadata::NameRule); 6] = [
         ("serviceAccountName", names::dns_subdomain),
         ("nodeName", names::dns_subdomain),
         ("hostname", names::dns_label),

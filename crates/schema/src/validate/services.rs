@@ -147,7 +147,8 @@ fn cluster_addresses(spec: &At<'_>, faults: &mut Faults) {
 }
 
 fn port_numbers(spec: &At<'_>, faults: &mut Faults) {
-    let (mut node_ports, mut ports): (Vec<(String, i64)>, Vec<(String, i64)>) = (Vec::new(), Vec::new());
+    let mut node_ports: Vec<(String, i64)> = Vec::new();
+    let mut ports: Vec<(String, i64)> = Vec::new();
     let list = spec.child("ports").items();
     for port in &list {
         let node = port.child("nodePort");

@@ -90,10 +90,8 @@ fn source(volume: &At<'_>, faults: &mut Faults) {
                 faults.not_supported(&sort, &allowed);
             }
         }
-        "nfs" => {
-            if !at.child("path").is_empty() && !at.child("path").text().starts_with('/') {
-                faults.invalid(&at.child("path"), "must be an absolute path");
-            }
+        "nfs" if !at.child("path").is_empty() && !at.child("path").text().starts_with('/') => {
+            faults.invalid(&at.child("path"), "must be an absolute path");
         }
         "secret" | "configMap" | "downwardAPI" | "projected" => {
             let mode = at.child("defaultMode");
