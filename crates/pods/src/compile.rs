@@ -102,6 +102,10 @@ fn load(request: &Request) -> Result<Loaded, Diagnostics> {
     let text = read_text(&request.input)?;
     let directory = parent(&request.input);
     let output = request.output.clone().unwrap_or_else(|| request.input.with_extension(""));
+    if output == request.input {
+        let message = format!("{} would be overwritten by the compiled pod", request.input.display());
+        return Err(Diagnostic::error(message).with_hint("name the output with -o").into());
+    }
     let source_dir = request.source_dir.clone().unwrap_or_else(|| directory.to_owned());
     let absolute = std::path::absolute(&source_dir).unwrap_or_else(|_| source_dir.clone());
     let name = request.name.clone().unwrap_or_else(|| directory_name(directory));

@@ -231,3 +231,26 @@ fn one_pod_in_four_spellings_gives_the_same() {
         .collect();
     assert!(all.windows(2).all(|pair| pair[0] == pair[1]));
 }
+
+#[test]
+fn the_source_is_never_overwritten() {
+    let project = Project::new(&[("pod", EDGE)]);
+    let request =
+        Request { name: Some("edge".into()), ..Request::new(project.path("pod"), Runtime::Bytes(b"x")) };
+    assert!(compile(&request).unwrap_err().to_string().contains("would be overwritten"));
+    assert_eq!(project.read("pod").unwrap(), EDGE);
+}
+
+#[test]
+fn the_example_compiles_without_warnings() {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/pods");
+    let read = |path: &str| fs::read_to_string(example.join(path)).unwrap();
+    let project = Project::new(&[
+        ("pod.yaml", &read("pod.yaml")),
+        ("pod.env", &read("pod.env")),
+        ("config/site/index.html", &read("config/site/index.html")),
+    ]);
+    let compiled = project.compile("shop");
+    assert_eq!(compiled.warnings.to_string(), "");
+    assert_eq!(project.read("pod.portmappings.conf").unwrap(), "61000:30000:512:false\n");
+}

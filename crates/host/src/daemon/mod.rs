@@ -15,7 +15,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use podsmith_pods::runtime::status::{State, Status};
+use podsmith_pods::runtime::status::Status;
 use thiserror::Error;
 use tokio::task::JoinHandle;
 
@@ -281,8 +281,9 @@ impl Tracked {
             return if self.retry_due(now) { action::for_state(&Wanted::Running) } else { Vec::new() };
         }
         match Status::current(&release.dir) {
-            Some(status) if status.status == State::Unknown => action::for_state(&Wanted::Running),
-            Some(_) => Vec::new(),
+            Some(status) if status.status.is_supervised() => Vec::new(),
+            // Its supervisor died, or somebody stopped it: what is wanted counts.
+            Some(_) => action::for_state(&Wanted::Running),
             None if has_status_file(&release.dir) => Vec::new(),
             None if self.asked.is_none_or(|at| now.saturating_duration_since(at) >= ASK) => {
                 self.asked = Some(now);

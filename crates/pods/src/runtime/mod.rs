@@ -27,6 +27,7 @@ use std::process::ExitCode;
 
 use thiserror::Error;
 
+pub use crate::image::embedded as embedded_spec;
 use crate::spec::PodSpec;
 use args::Action;
 use context::Context;
