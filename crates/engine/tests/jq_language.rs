@@ -85,6 +85,15 @@ fn table() -> Vec<(&'static str, Value, Vec<Value>)> {
         ("first(.[] | select(. > 1)) |= 10", json!([1, 2, 3]), vec![json!([1, 10, 3])]),
         ("limit(2; .[]) |= . * 2", json!([1, 2, 3]), vec![json!([2, 4, 3])]),
         (
+            ".c[].env[]? |= . + 1",
+            json!({"c": [{"env": [1]}, {"x": 1}]}),
+            vec![json!({"c": [{"env": [2]}, {"x": 1}]})],
+        ),
+        (".a = null", json!({}), vec![json!({"a": null})]),
+        (".a += null", json!({}), vec![json!({"a": null})]),
+        ("(.a | .[]?) |= 1", json!({"b": 1}), vec![json!({"b": 1})]),
+        ("[1, 2] | to_entries | map(.key)", json!(null), vec![json!([0, 1])]),
+        (
             "to_entries",
             json!({"b": 1, "a": 2}),
             vec![json!([{"key": "b", "value": 1}, {"key": "a", "value": 2}])],

@@ -134,9 +134,10 @@ impl ValT for Val {
             _ => {}
         }
         match (self.shallow(), index) {
-            (Self::Null, Self::Null | Self::Int(_) | Self::Float(_) | Self::Read(_) | Self::Str(_)) => {
-                Ok(Self::Null)
-            }
+            (
+                Self::Null,
+                Self::Null | Self::Absent | Self::Int(_) | Self::Float(_) | Self::Read(_) | Self::Str(_),
+            ) => Ok(Self::Null),
             (Self::Obj(fields), Self::Str(key)) => Ok(fields.map.get(key).cloned().unwrap_or(Self::Null)),
             (Self::Arr(list), Self::Int(_) | Self::Float(_) | Self::Read(_)) => {
                 let found = position(index, list.items.len()).and_then(|at| list.items.get(at).cloned());
@@ -173,6 +174,7 @@ impl ValT for Val {
         opt: Opt,
         f: impl Fn(Self) -> I,
     ) -> ValX<'a, Self> {
+        let absent = matches!(self, Self::Absent);
         match self.shallow() {
             Self::Arr(list) => {
                 let items = Rc::unwrap_or_clone(list).items;
@@ -183,6 +185,7 @@ impl ValT for Val {
                 let map = Rc::unwrap_or_clone(fields).map;
                 Ok(Self::fields(map.into_iter().filter_map(change).collect::<Result<_, _>>()?))
             }
+            Self::Null if absent && matches!(opt, Opt::Optional) => Ok(Self::Absent),
             other => Ok(opt.fail(other, |other| {
                 not_iterable::<()>(&other).err().unwrap_or_else(|| Error::new(other))
             })?),
@@ -195,18 +198,19 @@ impl ValT for Val {
         opt: Opt,
         f: impl Fn(Self) -> I,
     ) -> ValX<'a, Self> {
-        let was_null = matches!(self, Self::Null);
+        let was_null = matches!(self, Self::Null | Self::Absent);
+        let nothing = if matches!(self, Self::Absent) { Self::Absent } else { Self::Null };
         match (self.shallow(), index) {
             (Self::Null, Self::Str(key)) => {
                 let made = change_field(Rc::default(), key, f)?;
-                Ok(made.filter(|fields| !fields.map.is_empty()).map_or(Self::Null, Self::Obj))
+                Ok(made.filter(|fields| !fields.map.is_empty()).map_or(nothing, Self::Obj))
             }
             (Self::Obj(fields), Self::Str(key)) => {
                 Ok(change_field(fields, key, f)?.map_or(Self::Null, Self::Obj))
             }
             (Self::Null, Self::Int(_) | Self::Float(_) | Self::Read(_)) => {
                 let list = change_item(Rc::default(), index, f)?;
-                Ok(if list.items.is_empty() { Self::Null } else { Self::Arr(list) })
+                Ok(if list.items.is_empty() { nothing } else { Self::Arr(list) })
             }
             (Self::Arr(list), Self::Int(_) | Self::Float(_) | Self::Read(_)) => {
                 Ok(Self::Arr(change_item(list, index, f)?))
@@ -257,7 +261,7 @@ impl ValT for Val {
     }
 
     fn as_bool(&self) -> bool {
-        !matches!(self, Self::Null | Self::Bool(false))
+        !matches!(self, Self::Null | Self::Absent | Self::Bool(false))
     }
 
     fn into_string(self) -> Self {
@@ -277,7 +281,8 @@ fn change_field<'a, I: Iterator<Item = ValX<'a, Val>>>(
     let inner = Rc::make_mut(&mut fields);
     // The old value is taken out, so that it has one owner and can itself be changed in place.
     let old = inner.map.get_mut(key).map(|slot| std::mem::replace(slot, Val::Null));
-    match f(old.unwrap_or(Val::Null)).next().transpose()? {
+    match f(old.unwrap_or(Val::Absent)).next().transpose()? {
+        Some(Val::Absent) => {}
         Some(new) => {
             inner.note(&new);
             inner.map.insert(key.clone(), new);
@@ -311,7 +316,8 @@ fn change_item<'a, I: Iterator<Item = ValX<'a, Val>>>(
         if at >= LONGEST_LIST {
             return Err(Error::str(format!("the index {index} is too large")).into());
         }
-        if let Some(new) = f(Val::Null).next().transpose()? {
+        let new = f(Val::Absent).next().transpose()?;
+        if let Some(new) = new.filter(|new| !matches!(new, Val::Absent)) {
             budget::grow(at - length);
             inner.note(&new);
             inner.items.resize(at, Val::Null);
@@ -351,7 +357,7 @@ pub(super) fn position(index: &Val, length: usize) -> Option<usize> {
 /// The start and end of a slice within `0..=length`, start not after end.
 fn bounds(range: &Range<&Val>, length: usize) -> Result<(usize, usize), Failure> {
     let bound = |bound: Option<&Val>, missing: usize, round: fn(f64) -> f64| match bound {
-        None | Some(Val::Null) => Ok(missing),
+        None | Some(Val::Null | Val::Absent) => Ok(missing),
         Some(value) => match value.as_number() {
             None => fail(format!("a slice must be given by numbers, this is {}", value.described())),
             Some(number) => {

@@ -18,7 +18,7 @@ fn fail(message: String) -> Result {
 
 fn rank(value: &Val) -> u8 {
     match value {
-        Val::Null => 0,
+        Val::Null | Val::Absent => 0,
         Val::Bool(flag) => 1 + u8::from(*flag),
         Val::Int(_) | Val::Float(_) | Val::Read(_) => 3,
         Val::Str(_) => 4,
@@ -71,7 +71,7 @@ impl PartialOrd for Val {
 impl PartialEq for Val {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Null, Self::Null) => true,
+            (Self::Null | Self::Absent, Self::Null | Self::Absent) => true,
             (Self::Bool(a), Self::Bool(b)) => a == b,
             (Self::Int(a), Self::Int(b)) => a == b,
             (Self::Str(a), Self::Str(b)) => a == b,

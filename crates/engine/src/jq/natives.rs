@@ -120,7 +120,7 @@ fn not(value: Val) -> Result {
 
 fn length(value: Val) -> Result {
     Ok(match value {
-        Val::Null => Val::Int(0),
+        Val::Null | Val::Absent => Val::Int(0),
         Val::Bool(_) => return fail("a boolean has no length"),
         Val::Int(int) => int.checked_abs().map_or_else(|| Val::Float((int as f64).abs()), Val::Int),
         Val::Float(float) => Val::Float(float.abs()),
@@ -283,7 +283,7 @@ fn to_entries(value: Val) -> Result {
     let entry =
         |(key, value): (Val, Val)| Val::from_map([(Val::text("key"), key), (Val::text("value"), value)]);
     match value.type_name() {
-        "object" => value.key_values().map(|pair| pair.and_then(entry)).collect(),
+        "object" | "array" => value.key_values().map(|pair| pair.and_then(entry)).collect(),
         _ => fail(format!("{} has no entries", value.described())),
     }
 }
@@ -296,7 +296,7 @@ fn from_entries(value: Val) -> Result {
         let first = |names: &[&str]| -> std::result::Result<Option<Val>, Error<Val>> {
             for name in names {
                 let found = entry.clone().index(&Val::text(name))?;
-                if !matches!(found, Val::Null) {
+                if found.type_name() != "null" {
                     return Ok(Some(found));
                 }
             }

@@ -22,7 +22,6 @@ def finites: numbers | select(isinfinite or isnan | not);
 def normals: numbers | select(isnormal);
 def toarray: if type == "array" then . else [.] end;
 def abs: if type != "number" then error("\(type) has no absolute value") elif . < 0 then -. else . end;
-def isvalid(f): try (f | true) catch false;
 
 def range($to): range(0; $to; 1);
 def range($from; $to): range($from; $to; 1);

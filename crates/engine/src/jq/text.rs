@@ -64,7 +64,7 @@ pub(super) fn join(value: Val, separator: Val) -> Result {
             out.push_str(needed(&separator, "the separator of join must be")?);
         }
         match item? {
-            Val::Null => {}
+            Val::Null | Val::Absent => {}
             Val::Str(text) => out.push_str(&text),
             item @ (Val::Bool(_) | Val::Int(_) | Val::Float(_) | Val::Read(_)) => {
                 out.push_str(&item.to_string())
@@ -79,7 +79,7 @@ fn row(value: Val, format: &str, separator: &str, quote: impl Fn(&str) -> String
     let mut cells = Vec::new();
     for cell in value.values() {
         cells.push(match cell? {
-            Val::Null => String::new(),
+            Val::Null | Val::Absent => String::new(),
             Val::Str(text) => quote(&text),
             cell @ (Val::Bool(_) | Val::Int(_) | Val::Float(_) | Val::Read(_)) => cell.to_string(),
             other => return fail(format!("{} cannot stand in a row of @{format}", other.described())),
@@ -142,7 +142,7 @@ fn compile(expression: &str, flags: &str) -> std::result::Result<(Rc<Regex>, Fla
 /// The expression and its flags: a text, or a pair of texts, and further flags.
 fn arguments(expression: &Val, flags: &Val) -> std::result::Result<(Rc<Regex>, Flags), Error<Val>> {
     let flags = match flags {
-        Val::Null => "",
+        Val::Null | Val::Absent => "",
         flags => needed(flags, "the flags of a regular expression must be")?,
     };
     match expression.clone().shallow() {

@@ -17,6 +17,9 @@ const DEEPEST: u32 = 1_000;
 #[derive(Clone, Debug)]
 pub(super) enum Val {
     Null,
+    /// Null at a place that does not exist, as an update sees it. If the update gives it back as it is, nothing is made:
+    /// `.env[]? |= f` must not leave an `env: null` behind.
+    Absent,
     Bool(bool),
     Int(i64),
     /// A computed number.
@@ -146,9 +149,13 @@ impl Val {
         }
     }
 
-    /// The same value with its top level converted.
+    /// The same value with its top level converted; null is null.
     pub fn shallow(self) -> Self {
-        let Self::Lazy(lazy) = &self else { return self };
+        let lazy = match &self {
+            Self::Lazy(lazy) => lazy,
+            Self::Absent => return Self::Null,
+            _ => return self,
+        };
         match lazy.node() {
             Node::Map(map) => {
                 budget::grow(map.len());
@@ -170,7 +177,7 @@ impl Val {
     /// What jq calls the type.
     pub fn type_name(&self) -> &'static str {
         match self {
-            Self::Null => "null",
+            Self::Null | Self::Absent => "null",
             Self::Bool(_) => "boolean",
             Self::Int(_) | Self::Float(_) | Self::Read(_) => "number",
             Self::Str(_) => "string",
@@ -215,7 +222,7 @@ impl Val {
     /// The value as JSON data. Parts that were never converted are copied from the object as they are.
     pub fn into_value(self) -> Value {
         match self {
-            Self::Null => Value::Null,
+            Self::Null | Self::Absent => Value::Null,
             Self::Bool(flag) => Value::Bool(flag),
             Self::Int(int) => Value::from(int),
             Self::Float(float) => float_to_value(float),
