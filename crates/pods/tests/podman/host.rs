@@ -126,7 +126,12 @@ impl TestPod {
     }
 
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(self.path("pod"));
+        self.command_in(self.dir.path(), args)
+    }
+
+    /// Calls the copy of the pod in another directory.
+    pub fn command_in(&self, dir: &Path, args: &[&str]) -> Command {
+        let mut command = Command::new(dir.join("pod"));
         command.args(args).env("CONTAINERS_CONF", &machine().unwrap().containers_conf).stdin(Stdio::null());
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command

@@ -82,3 +82,50 @@ fn a_new_compilation_replaces_only_what_changed() {
     pod.wait("b is gone", |pod| pod.id("b").is_empty() && pod.state() == "running");
     assert_eq!(pod.id("a"), before.0);
 }
+
+#[test]
+fn a_run_with_nothing_to_do_and_a_status_start_no_podman() {
+    let Some(pod) = TestPod::new("nothing", SLEEPERS, &[]) else { return };
+    pod.write("podman", b"#!/bin/sh\necho called >> \"$(dirname \"$0\")/calls\"\nexec podman \"$@\"\n");
+    let wrapper = pod.path("podman");
+    std::fs::set_permissions(&wrapper, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let pod = pod.with_environment("PODSMITH_PODMAN", wrapper.to_str().unwrap());
+    pod.good(&["run"]);
+    pod.wait_state("running");
+    let calls = || std::fs::read_to_string(pod.path("calls")).unwrap().lines().count();
+    let before = calls();
+    for action in ["run", "run", "status", "ps", "info", "readiness", "liveness"] {
+        pod.good(&[action]);
+    }
+    assert_eq!(calls(), before);
+}
+
+/// A disk without a free byte: the pod goes on, is supervised, and can be stopped.
+#[test]
+fn a_full_disk_does_not_end_a_pod() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: a_full_disk_does_not_end_a_pod: needs root");
+        return;
+    }
+    let Some(pod) = TestPod::new("full", SLEEPERS, &[]) else { return };
+    let disk = podsmith_pods::ramdisk::directory(&pod.path(""), "disk");
+    podsmith_pods::ramdisk::mount(&pod.path(""), "disk", 200).unwrap();
+    for file in ["pod", "pod.yaml"] {
+        std::fs::copy(pod.path(file), disk.join(file)).unwrap();
+    }
+    let call = |args: &[&str]| {
+        let output = pod.command_in(&disk, args).output().unwrap();
+        (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    assert!(call(&["run", "--wait", "40"]).0);
+    let filled = std::fs::write(disk.join("filler"), vec![0_u8; 200 << 20]);
+    assert!(filled.is_err(), "the disk is full");
+    pod.podman(&["kill", &pod.container("b")]);
+    pod.wait("b is started again", |pod| {
+        pod.podman(&["inspect", "--format", "{{.State.Status}}", &pod.container("b")]) == "running"
+    });
+    std::fs::remove_file(disk.join("filler")).unwrap();
+    pod.wait("the status is fresh again", |_| call(&["ps"]).1.contains("startCount: 2"));
+    assert!(call(&["rm", "-k"]).0);
+    podsmith_pods::ramdisk::unmount(&pod.path(""), "disk").unwrap();
+}
