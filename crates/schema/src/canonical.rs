@@ -95,6 +95,10 @@ fn canonical_field(field: &Field, value: Option<Value>) -> Option<Value> {
     if field.omit_zero && is_zero(&field.ty, &value) || field.omit_empty && is_empty(&field.ty, &value) {
         return None;
     }
+    // Storage knows no difference between an empty list and none.
+    if matches!(field.ty, Type::List(_) | Type::Map(_)) && is_empty(&field.ty, &value) {
+        return Some(Value::Null);
+    }
     Some(value)
 }
 

@@ -376,13 +376,22 @@ fn quantity(value: &Value) -> Result<(), DecodeError> {
 }
 
 fn time(text: &str, base: Base) -> Result<(), DecodeError> {
-    if text.parse::<jiff::Timestamp>().is_ok() {
-        return Ok(());
-    }
+    let valid = text.parse::<jiff::Timestamp>().is_ok();
     let layout =
         if base == Base::Time { "2006-01-02T15:04:05Z07:00" } else { "2006-01-02T15:04:05.000000Z07:00" };
-    let text = gotext::quoted(text);
-    Err(DecodeError(format!("parsing time {text} as \"{layout}\": cannot parse {text} as \"2006\"")))
+    let refuse = |rest: &str, part: &str| {
+        let (text, rest) = (gotext::quoted(text), gotext::quoted(rest));
+        Err(DecodeError(format!("parsing time {text} as \"{layout}\": cannot parse {rest} as \"{part}\"")))
+    };
+    // Microseconds are always written with six digits.
+    let fraction = text.get(19..).unwrap_or("");
+    let digits =
+        fraction.strip_prefix('.').map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
+    match (valid, base) {
+        (false, _) => refuse(text, "2006"),
+        (true, Base::MicroTime) if digits != 6 => refuse(fraction, ".000000"),
+        _ => Ok(()),
+    }
 }
 
 /// Go's durations: `1h30m`, `1.5s`, `-2ms`, `0`.

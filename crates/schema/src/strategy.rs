@@ -149,7 +149,8 @@ pub fn prepare_create(gvk: &GroupVersionKind, object: &mut Value, birth: Birth<'
             {
                 let condition = json!({
                     "type": "PodScheduled", "status": "False", "reason": "SchedulingGated",
-                    "message": "Scheduling is blocked due to non-empty scheduling gates"
+                    "message": "Scheduling is blocked due to non-empty scheduling gates",
+                    "lastTransitionTime": birth.now
                 });
                 set(object, &["status", "conditions"], json!([condition]));
             }
@@ -171,6 +172,9 @@ pub fn prepare_create(gvk: &GroupVersionKind, object: &mut Value, birth: Birth<'
             }
         }
         ("batch", "Job") => job_selector(object, birth.uid),
+        ("apps", "DaemonSet") => count_template(object, None),
+        ("", "Node") => not_ready_yet(object),
+        ("", "ServiceAccount") => bare_secret_names(object),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => {
             let versions = object.pointer("/spec/versions").and_then(Value::as_array).into_iter().flatten();
             let mut stored = versions.filter(|version| version.get("storage") == Some(&Value::Bool(true)));
@@ -204,6 +208,8 @@ pub fn prepare_update(gvk: &GroupVersionKind, new: &mut Value, old: &Value) {
             copy(old, new, &["type"])
         }
         ("", "Service") => keep_service_fields(new, old),
+        ("apps", "DaemonSet") => count_template(new, Some(old)),
+        ("", "ServiceAccount") => bare_secret_names(new),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => add_stored_version(new),
         _ => {}
     }
@@ -314,6 +320,42 @@ pub fn custom_status_update(new: &mut Value, old: &Value) {
         if let Some(metadata) = metadata {
             map.insert("metadata".to_owned(), metadata);
         }
+    }
+}
+
+/// Daemon sets still count the changes of their template, in an annotation.
+fn count_template(object: &mut Value, old: Option<&Value>) {
+    const COUNT: &str = "deprecated.daemonset.template.generation";
+    let count = |object: &Value| -> Option<i64> {
+        object.get("metadata")?.get("annotations")?.get(COUNT)?.as_str()?.parse().ok()
+    };
+    let next = match old {
+        None => count(object).unwrap_or(1).max(1),
+        Some(old) => {
+            let changed = object.pointer("/spec/template") != old.pointer("/spec/template");
+            count(old).unwrap_or(0) + i64::from(changed)
+        }
+    };
+    if next > 0 {
+        set(object, &["metadata", "annotations", COUNT], json!(next.to_string()));
+    }
+}
+
+/// A new node takes no pods before somebody says that it is ready.
+fn not_ready_yet(object: &mut Value) {
+    let taint = json!({"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"});
+    let mut taints = object.pointer("/spec/taints").and_then(Value::as_array).cloned().unwrap_or_default();
+    if !taints.contains(&taint) {
+        taints.push(taint);
+        set(object, &["spec", "taints"], Value::Array(taints));
+    }
+}
+
+/// A service account names its secrets and says nothing else about them.
+fn bare_secret_names(object: &mut Value) {
+    let Some(Value::Array(secrets)) = object.get_mut("secrets") else { return };
+    for secret in secrets.iter_mut().filter_map(Value::as_object_mut) {
+        secret.retain(|key, _| key == "name");
     }
 }
 
