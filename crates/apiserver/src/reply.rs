@@ -1,6 +1,7 @@
 //! Answers.
 
 use std::convert::Infallible;
+use std::io::Write as _;
 
 use bytes::Bytes;
 use futures::stream::BoxStream;
@@ -14,6 +15,9 @@ use crate::status::ApiError;
 
 /// The body of an answer.
 pub type Body = http_body_util::combinators::UnsyncBoxBody<Bytes, Infallible>;
+
+/// Answers are packed from this size on.
+const PACK_FROM: usize = 128 * 1024;
 
 /// An answer before it is encoded.
 pub struct Reply {
@@ -85,6 +89,35 @@ impl Reply {
             reply.headers.push((header::WWW_AUTHENTICATE, "Basic realm=\"kubernetes-master\"".to_owned()));
         }
         reply
+    }
+
+    /// Large answers are packed for clients that say they can unpack them.
+    #[must_use]
+    pub fn packed(mut self, encoding: Encoding) -> Self {
+        let media = match &self.payload {
+            Payload::Json(_) | Payload::Value(_) => encoding.media_type(),
+            Payload::Text(media, _) | Payload::Bytes(media, _) => media,
+            Payload::Stream(..) => return self,
+        };
+        let bytes = match std::mem::replace(&mut self.payload, Payload::Text(media, String::new())) {
+            Payload::Json(bytes) if encoding == Encoding::Json => bytes,
+            Payload::Json(bytes) => encode(&serde_json::from_slice(&bytes).unwrap_or(Value::Null), encoding),
+            Payload::Value(value) => encode(&value, encoding),
+            Payload::Text(_, text) => Bytes::from(text),
+            Payload::Bytes(_, bytes) => bytes,
+            Payload::Stream(..) => return self,
+        };
+        if bytes.len() <= PACK_FROM {
+            self.payload = Payload::Bytes(media, bytes);
+            return self;
+        }
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        // Writing into memory cannot fail.
+        let packed = packer.write_all(&bytes).and_then(|()| packer.finish()).unwrap_or_default();
+        self.payload = Payload::Bytes(media, Bytes::from(packed));
+        self.headers.push((header::CONTENT_ENCODING, "gzip".to_owned()));
+        self.headers.push((header::VARY, "Accept-Encoding".to_owned()));
+        self
     }
 
     /// The HTTP answer.

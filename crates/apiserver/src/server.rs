@@ -100,10 +100,12 @@ impl Server {
         } else {
             encoding
         };
+        let packs = text_header(&request, header::ACCEPT_ENCODING).is_some_and(|known| known.contains("gzip"));
         let reply = match self.route(request, identity, form).await {
             Ok(reply) => reply,
             Err(error) => Reply::error(&error),
         };
+        let reply = if packs { reply.packed(encoding) } else { reply };
         reply.into_response(encoding)
     }
 
