@@ -83,10 +83,11 @@ pub(crate) async fn check_classes(rest: &Rest, kinds: &Kinds, plan: &mut Plan) -
                     claims.push(object.clone());
                 }
             }
-            "Ingress" if object.get(&["spec", "ingressClassName"]).is_none() => {
-                if object.annotation("kubernetes.io/ingress.class").is_none() {
-                    ingresses.push(object.clone());
-                }
+            "Ingress"
+                if object.get(&["spec", "ingressClassName"]).is_none()
+                    && object.annotation("kubernetes.io/ingress.class").is_none() =>
+            {
+                ingresses.push(object.clone());
             }
             _ => {}
         }

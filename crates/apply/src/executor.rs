@@ -1,11 +1,12 @@
 //! Carries out a plan: step by step, many writes at once within a step, and a record of what happened.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use futures::stream::{self, StreamExt as _};
 use kube::Client;
-use podsmith_object::{Object, ObjectId, Value};
+use podsmith_object::{Object, ObjectId, Value, json};
 use podsmith_plan::change::{Action, Change, Checked};
 use podsmith_plan::inventory::{Entry, Inventory};
 use podsmith_plan::kinds::{Kinds, Resource};
@@ -88,6 +89,54 @@ pub struct Report {
 }
 
 impl Report {
+    /// The report for people: what failed and what is not ready, then one line of summary.
+    pub fn to_text(&self) -> String {
+        let mut out = String::new();
+        for failure in &self.failed {
+            let _ = writeln!(
+                out,
+                "error: {}: could not {} it: {}",
+                failure.id,
+                failure.action.word(),
+                failure.message
+            );
+        }
+        for (id, message) in &self.not_ready {
+            let _ = writeln!(out, "error: {id} is not ready: {message}");
+        }
+        let parts =
+            [(self.done.len(), "done"), (self.failed.len(), "failed"), (self.skipped.len(), "skipped")];
+        let shown: Vec<String> = parts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!("{count} {word}"))
+            .collect();
+        let line = if shown.is_empty() { "nothing to do".to_owned() } else { shown.join(", ") };
+        let _ = writeln!(out, "{line}{}", if self.interrupted { "; stopped" } else { "" });
+        if !self.skipped.is_empty() || !self.failed.is_empty() || self.interrupted {
+            out.push_str("hint: run the same command again to complete it\n");
+        }
+        out
+    }
+
+    /// The report for machines.
+    pub fn to_json(&self) -> Value {
+        let change =
+            |(id, action): &(ObjectId, Action)| json!({ "object": id.to_json(), "action": action.word() });
+        json!({
+            "done": self.done.iter().map(change).collect::<Vec<_>>(),
+            "failed": self.failed.iter().map(|failure| {
+                json!({ "object": failure.id.to_json(), "action": failure.action.word(), "message": failure.message })
+            }).collect::<Vec<_>>(),
+            "skipped": self.skipped.iter().map(change).collect::<Vec<_>>(),
+            "notReady": self.not_ready.iter().map(|(id, message)| {
+                json!({ "object": id.to_json(), "message": message })
+            }).collect::<Vec<_>>(),
+            "interrupted": self.interrupted,
+            "noNodes": self.no_nodes,
+        })
+    }
+
     /// True when everything was done and is ready.
     pub fn is_success(&self) -> bool {
         self.failed.is_empty() && self.skipped.is_empty() && self.not_ready.is_empty() && !self.interrupted

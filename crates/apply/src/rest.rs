@@ -115,9 +115,22 @@ impl Rest {
     ///
     /// When there is no success.
     pub async fn get(&self, path: &str) -> Result<Value, CallError> {
-        let request =
-            Request::builder().method(Method::GET).uri(path).header(header::ACCEPT, "application/json");
-        self.send(request, Vec::new()).await
+        self.read(path, "application/json").await
+    }
+
+    /// Reads change nothing, so one that fails in a way that may pass is tried again.
+    async fn read(&self, path: &str, accept: &'static str) -> Result<Value, CallError> {
+        const PAUSES: [u64; 2] = [50, 200];
+        let mut pauses = PAUSES.into_iter();
+        loop {
+            let request = Request::builder().method(Method::GET).uri(path).header(header::ACCEPT, accept);
+            match (self.send(request, Vec::new()).await, pauses.next()) {
+                (Err(error), Some(pause)) if error.is_transient() => {
+                    tokio::time::sleep(std::time::Duration::from_millis(pause)).await;
+                }
+                (answer, _) => return answer,
+            }
+        }
     }
 
     /// A discovery document, aggregated if the server can.
@@ -126,8 +139,7 @@ impl Rest {
     ///
     /// When there is no success.
     pub async fn discover(&self, path: &str) -> Result<Value, CallError> {
-        let request = Request::builder().method(Method::GET).uri(path).header(header::ACCEPT, AGGREGATED);
-        self.send(request, Vec::new()).await
+        self.read(path, AGGREGATED).await
     }
 
     /// One object; `None` if it is not there.

@@ -1,5 +1,7 @@
 //! The rows of the acceptance list that need a cluster, each on the embedded and on a real one.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
 mod support;
 
 use podsmith_apply::{ApplyError, ApplyOptions, Cancel, PlanOptions, Silent};

@@ -76,7 +76,8 @@ impl Refusal {
             return None;
         }
         let all = !self.causes.is_empty() && self.causes.iter().all(|cause| says_immutable(&cause.message));
-        if !all && !(self.causes.is_empty() && says_immutable(&self.message)) {
+        let whole = self.causes.is_empty() && says_immutable(&self.message);
+        if !all && !whole {
             return None;
         }
         let mut fields: Vec<&str> =

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use podsmith_object::{Diagnostic, Diagnostics, GroupVersionKind, Object, ObjectId, Value};
+use podsmith_object::{Diagnostic, Diagnostics, GroupVersionKind, Object, ObjectId};
 
 use crate::kinds::Kinds;
 use crate::{checksum, definition, digest, names};
@@ -140,9 +140,9 @@ fn strip_server_fields(object: &mut Object) {
             object.metadata_mut().shift_remove(field);
         }
     }
-    if object.body().contains_key("status") && !object.gvk().group.contains('.') {
-        object.body_mut().shift_remove("status");
-    } else if object.body().get("status") == Some(&Value::Null) {
+    // Custom resources without a status subresource may declare their status; nobody else can.
+    let built_in = !object.gvk().group.contains('.') || object.gvk().group.ends_with(".k8s.io");
+    if object.body().get("status").is_some_and(|status| built_in || status.is_null()) {
         object.body_mut().shift_remove("status");
     }
     if object.annotation(names::LAST_APPLIED).is_some() {

@@ -1,5 +1,7 @@
 //! The whole plan.
 
+use std::collections::HashMap;
+
 use podsmith_object::{Diagnostic, Severity};
 
 use crate::change::{Action, Change};
@@ -97,14 +99,20 @@ impl Plan {
 
     /// The changes grouped by resource, in the order of the first change of each.
     pub fn groups(&self) -> Vec<Group<'_>> {
-        let mut groups: indexmap::IndexMap<(Option<&str>, Option<String>, usize), Vec<&Change>> =
-            indexmap::IndexMap::new();
-        for (index, change) in self.changes.iter().enumerate() {
-            let namespace = change.resource.as_ref().map(|_| change.id.namespace.to_string());
-            let alone = if change.resource.is_some() { usize::MAX } else { index };
-            groups.entry((change.resource.as_deref(), namespace, alone)).or_default().push(change);
+        let mut groups: Vec<Group<'_>> = Vec::new();
+        let mut known: HashMap<(&str, &str), usize> = HashMap::new();
+        for change in &self.changes {
+            let Some(resource) = change.resource.as_deref() else {
+                groups.push(Group { name: None, changes: vec![change] });
+                continue;
+            };
+            let slot = *known.entry((resource, &*change.id.namespace)).or_insert(groups.len());
+            match groups.get_mut(slot) {
+                Some(group) => group.changes.push(change),
+                None => groups.push(Group { name: Some(resource), changes: vec![change] }),
+            }
         }
-        groups.into_iter().map(|((name, _, _), changes)| Group { name, changes }).collect()
+        groups
     }
 
     /// True when applying would write something.

@@ -1,5 +1,7 @@
 //! Readiness rules, one table for each kind: what the cluster says, what we say.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
 use podsmith_object::{Object, Value, json};
 use podsmith_plan::health::{self, State};
 

@@ -1,5 +1,7 @@
 //! A package made ready: namespaces, identity, mistakes.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
 use podsmith_object::{GroupVersionKind, Object, Value, json};
 use podsmith_plan::kinds::{Kinds, Resource};
 use podsmith_plan::{Package, PrepareOptions, prepare};

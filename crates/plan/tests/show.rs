@@ -1,5 +1,7 @@
 //! What people and machines see of a plan, and that a saved plan is the same plan.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
 use podsmith_object::{Diagnostic, GroupVersionKind, Object, ObjectId, Value, json};
 use podsmith_plan::change::{Action, Change, Checked, Seen};
 use podsmith_plan::inventory::{Entry, Inventory};

@@ -1,6 +1,6 @@
 //! Clusters to test against, and a layer between us and them that counts requests and breaks some.
 
-#![allow(dead_code, reason = "every test file uses a part of it")]
+#![allow(dead_code, clippy::unwrap_used, reason = "every test file uses a part of it")]
 
 mod real;
 
