@@ -13,16 +13,7 @@ pub(super) fn fits(format: &str, text: &str) -> bool {
         "mac" => is_mac(text),
         "email" => is_email(text),
         "uri" => text.starts_with('/') || text.split_once(':').is_some_and(|(scheme, _)| is_scheme(scheme)),
-        "hostname" => {
-            !text.is_empty()
-                && text.len() <= 255
-                && text.split('.').all(|part| {
-                    (1..=63).contains(&part.len())
-                        && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
-                        && !part.starts_with('-')
-                        && !part.ends_with('-')
-                })
-        }
+        "hostname" => is_hostname(text),
         "duration" => is_duration(text),
         "k8s-short-name" => podsmith_object::names::dns_label(text).is_ok(),
         "k8s-long-name" => podsmith_object::names::dns_subdomain(text).is_ok(),
@@ -71,8 +62,26 @@ fn is_scheme(text: &str) -> bool {
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
 }
 
+/// One label, or labels with a top-level name of two letters or more at the end.
+fn is_hostname(text: &str) -> bool {
+    let label = |part: &str| {
+        (1..=63).contains(&part.len())
+            && part.chars().all(|c| c.is_alphanumeric() || c == '-')
+            && !part.starts_with('-')
+            && !part.ends_with('-')
+    };
+    let parts: Vec<&str> = text.split('.').collect();
+    let top =
+        parts.last().is_some_and(|last| last.chars().count() >= 2 && last.chars().all(char::is_alphabetic));
+    text.len() <= 255 && parts.iter().all(|part| label(part)) && (parts.len() == 1 || top)
+}
+
+/// Lengths of time with units that people write: `1h30m`, `2 days`.
 fn is_duration(text: &str) -> bool {
-    let units = ["ns", "us", "µs", "ms", "s", "m", "h", "d", "w"];
+    const UNITS: [&str; 15] =
+        ["ns", "us", "µs", "ms", "s", "m", "h", "hr", "d", "w", "wk", "nano", "micro", "milli", "sec"];
+    const WORDS: [&str; 8] = ["nano", "micro", "milli", "sec", "min", "hour", "day", "week"];
+    let known = |unit: &str| UNITS.contains(&unit) || WORDS.iter().any(|word| unit.starts_with(word));
     let rest = text.strip_prefix(['-', '+']).unwrap_or(text);
     if rest == "0" {
         return true;
@@ -83,8 +92,7 @@ fn is_duration(text: &str) -> bool {
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').len();
         let after = rest.get(digits..).unwrap_or("").trim_start();
         let length = after.len() - after.trim_start_matches(char::is_alphabetic).len();
-        let unit = after.get(..length).unwrap_or("");
-        if digits == 0 || !units.contains(&unit) {
+        if digits == 0 || !known(after.get(..length).unwrap_or("")) {
             return false;
         }
         parts += 1;

@@ -42,8 +42,9 @@ impl CustomType {
 
     /// Removes what the schema does not declare and returns it: `spec.unk`. Metadata takes its stored form.
     pub fn prune(&self, object: &mut Value) -> Vec<String> {
-        let mut gone = pruning::prune_metadata(object);
+        let mut gone = pruning::prune_metadata(object, "metadata");
         gone.extend(pruning::prune(&self.schema, object));
+        pruning::prune_embedded(&self.schema, object, "", &mut gone);
         gone
     }
 

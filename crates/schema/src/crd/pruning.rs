@@ -17,13 +17,44 @@ pub(super) fn prune(schema: &Value, object: &mut Value) -> Vec<String> {
 }
 
 /// Brings the metadata of an object into its stored form and returns what is unknown in it.
-pub(super) fn prune_metadata(object: &mut Value) -> Vec<String> {
+pub(super) fn prune_metadata(object: &mut Value, path: &str) -> Vec<String> {
     let Some(metadata) = object.get_mut("metadata") else { return Vec::new() };
     let Some(ty) = table().named("meta/v1", "ObjectMeta") else { return Vec::new() };
     let gone =
-        decode::unknown_paths(&ty, metadata).into_iter().map(|path| format!("metadata.{path}")).collect();
+        decode::unknown_paths(&ty, metadata).into_iter().map(|inner| format!("{path}.{inner}")).collect();
     canonical::canonicalize(&ty, metadata);
     gone
+}
+
+/// The same for the metadata of resources inside the object. Whole numbers lose a fraction of zero on the way.
+pub(super) fn prune_embedded(schema: &Value, value: &mut Value, path: &str, gone: &mut Vec<String>) {
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    if flag(schema, "x-kubernetes-embedded-resource") {
+        gone.extend(prune_metadata(value, &below("metadata")));
+    }
+    match value {
+        Value::Object(map) => {
+            for (key, inner) in map {
+                let declared = schema.get("properties").and_then(|all| all.get(key)).or(additional(schema));
+                prune_embedded(declared.unwrap_or(&Value::Null), inner, &below(key), gone);
+            }
+        }
+        Value::Array(items) => {
+            let inner = schema.get("items").unwrap_or(&Value::Null);
+            for (at, item) in items.iter_mut().enumerate() {
+                prune_embedded(inner, item, &format!("{path}[{at}]"), gone);
+            }
+        }
+        Value::Number(number) => {
+            if let (true, Some(float)) = (number.is_f64(), number.as_f64())
+                && float.fract() == 0.0
+                && float.abs() < 9e15
+            {
+                *value = Value::from(float as i64);
+            }
+        }
+        _ => {}
+    }
 }
 
 struct Walk {

@@ -58,8 +58,12 @@ impl Walk {
             return;
         }
         let name = in_body(path);
-        if let Some(wanted) = wrong_type(schema, value) {
-            let found = json_type(value);
+        if let Some(mut wanted) = wrong_type(schema, value) {
+            let mut found = json_type(value);
+            let format = text(schema, "format");
+            if found == "number" && !format.is_empty() {
+                (wanted, found) = (format, "float64");
+            }
             self.faults.push(Fault::type_invalid(
                 path,
                 found,
@@ -123,18 +127,32 @@ impl Walk {
                 self.invalid(path, value, format!("{name} should be {rule} {limit}"));
             }
         }
-        if let Some(factor) = real(schema, "multipleOf").filter(|factor| *factor > 0.0) {
+        let factor = real(schema, "multipleOf").filter(|factor| *factor > 0.0);
+        if let (Some(factor), true) = (factor, value.is_i64() && factor.is_some_and(|factor| factor < 1.0)) {
+            // The server rounds the factor down for whole numbers, and then it is none.
+            let detail =
+                format!("factor MultipleOf declared for {path} must be positive: {}", factor.trunc());
+            self.faults.push(Fault::invalid(path, 0, detail));
+        } else if let Some(factor) = factor {
             let quotient = amount / factor;
             if (quotient - quotient.round()).abs() > 1e-9 {
                 self.invalid(path, value, format!("{name} should be a multiple of {factor}"));
             }
         }
-        let fits = match text(schema, "format") {
-            "int32" => amount >= f64::from(i32::MIN) && amount <= f64::from(i32::MAX),
-            _ => true,
+        let format = text(schema, "format");
+        let whole = amount.fract() == 0.0;
+        let fits = match format {
+            "int32" => whole && amount >= f64::from(i32::MIN) && amount <= f64::from(i32::MAX),
+            _ => whole,
         };
-        if !fits {
-            self.invalid(path, value, format!("{name} must be of type int32: \"{value}\""));
+        if text(schema, "type") == "integer" && !fits {
+            let kind = if format.is_empty() {
+                "(default format)".to_owned()
+            } else {
+                format!("with format {format}")
+            };
+            let detail = format!("Checked value must be of type integer {kind} in {path}");
+            self.faults.push(Fault::invalid("", "", detail));
         }
     }
 
@@ -216,6 +234,13 @@ impl Walk {
             let inner = properties.and_then(|all| all.get(key)).or(additional(schema));
             if let Some(inner) = inner {
                 self.value(inner, value, old.and_then(|old| old.get(key)), &child(key), false);
+            }
+        }
+        if flag(schema, "x-kubernetes-embedded-resource") {
+            for key in ["apiVersion", "kind"] {
+                if map.get(key).and_then(Value::as_str).is_none_or(str::is_empty) {
+                    self.duplicates.push(Fault::required(child(key), ""));
+                }
             }
         }
         for key in
