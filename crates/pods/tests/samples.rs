@@ -254,3 +254,16 @@ fn the_example_compiles_without_warnings() {
     assert_eq!(compiled.warnings.to_string(), "");
     assert_eq!(project.read("pod.portmappings.conf").unwrap(), "61000:30000:512:false\n");
 }
+
+#[test]
+fn what_is_missing_on_disk_is_told_with_its_line() {
+    let project = Project::new(&[("pod.yaml", SHOP), ("pod.env", "PORT=8080\n")]);
+    let requests = [Request {
+        name: Some("shop".into()),
+        ..Request::new(project.path("pod.yaml"), Runtime::Bytes(b"x"))
+    }];
+    let results = podsmith_pods::compile_all(&requests);
+    let message = results[0].as_ref().unwrap_err().to_string();
+    assert!(message.contains("pod.yaml:4:11: config `site` does not exist as "), "{message}");
+    assert!(project.read("pod").is_none() && project.read(".pod.yaml").is_none(), "nothing is written");
+}
