@@ -2,12 +2,14 @@
 
 mod events;
 mod hpa;
+mod webhook;
 
 use std::sync::Arc;
 
 use podsmith_object::{GroupVersionKind, Value};
 use podsmith_schema::{Type, table};
 
+use crate::fields;
 use crate::registry::Resource;
 use crate::server::Server;
 use crate::status::ApiResult;
@@ -21,20 +23,58 @@ pub fn is_in_version(resource: &Resource, stored: &Stored) -> bool {
 }
 
 /// The object as the resource's version shows it.
-pub async fn read(_server: &Arc<Server>, resource: &Resource, stored: &Stored) -> ApiResult<Value> {
+///
+/// # Errors
+///
+/// When the webhook that converts fails.
+pub async fn read(server: &Arc<Server>, resource: &Resource, stored: &Stored) -> ApiResult<Value> {
     let object = stored.value();
     if !resource.converts || is_in_version(resource, stored) {
         return Ok(object);
     }
-    Ok(between(resource, object, &resource.api_version()))
+    to_version(server, resource, object, &resource.api_version()).await
 }
 
 /// The object as it is stored.
-pub async fn write(_server: &Arc<Server>, resource: &Resource, object: Value) -> ApiResult<Value> {
+///
+/// # Errors
+///
+/// When the webhook that converts fails.
+pub async fn write(server: &Arc<Server>, resource: &Resource, object: Value) -> ApiResult<Value> {
     if !resource.converts || resource.api_version() == resource.stored_as {
         return Ok(object);
     }
-    Ok(between(resource, object, &resource.stored_as))
+    to_version(server, resource, object, &resource.stored_as).await
+}
+
+async fn to_version(
+    server: &Arc<Server>,
+    resource: &Resource,
+    object: Value,
+    api_version: &str,
+) -> ApiResult<Value> {
+    let hook = resource.custom.as_ref().and_then(|custom| custom.conversion.as_ref());
+    let Some(hook) = hook else { return Ok(between(resource, object, api_version)) };
+    let mut converted = webhook::convert(server, resource, hook, &object, api_version).await?;
+    // Identity and history are the server's, whatever the webhook makes of them.
+    let labels = fields::at(&converted, &["metadata", "labels"]).cloned();
+    let annotations = fields::at(&converted, &["metadata", "annotations"]).cloned();
+    fields::copy(&object, &mut converted, &["metadata"]);
+    for (key, value) in [("labels", labels), ("annotations", annotations)] {
+        match value {
+            Some(value) => fields::set(&mut converted, &["metadata", key], value),
+            None => {
+                fields::remove(&mut converted, &["metadata", key]);
+            }
+        }
+    }
+    if let Some(custom) = &resource.custom
+        && let Some((_, schema)) = custom.versions.iter().find(|(known, _)| known == api_version)
+    {
+        schema.prune(&mut converted);
+        schema.default_fields(&mut converted);
+    }
+    Ok(converted)
 }
 
 /// The type of a built-in kind in another of its versions.

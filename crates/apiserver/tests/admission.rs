@@ -276,3 +276,51 @@ async fn limit_ranges_give_defaults_and_bounds() {
         "pods \"b\" is forbidden: maximum cpu usage per Container is 500m, but limit is 1"
     );
 }
+
+fn versions_definition(address: SocketAddr, bundle: &str) -> Value {
+    let version = |name: &str, field: &str, storage: bool| {
+        json!({"name": name, "served": true, "storage": storage, "schema": {"openAPIV3Schema": {
+            "type": "object", "properties": {"spec": {"type": "object", "properties": {field: {"type": "string"}}}},
+        }}})
+    };
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "things.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Namespaced", "names": {"plural": "things", "kind": "Thing"},
+            "versions": [version("v1", "host", true), version("v2", "address", false)],
+            "conversion": {"strategy": "Webhook", "webhook": {
+                "conversionReviewVersions": ["v1"],
+                "clientConfig": {"url": format!("https://127.0.0.1:{}/", address.port()), "caBundle": bundle},
+            }},
+        },
+    })
+}
+
+#[tokio::test]
+async fn versions_are_converted_by_a_webhook() {
+    let (_cluster, client) = open().await;
+    let (address, bundle) = webhook(|request| {
+        let mut object = request["objects"][0].clone();
+        let wanted = request["desiredAPIVersion"].clone();
+        let (from, to) = if wanted == "example.com/v2" { ("host", "address") } else { ("address", "host") };
+        let text = object["spec"][from].clone();
+        object["spec"] = json!({to: text});
+        object["apiVersion"] = wanted;
+        json!({"result": {"status": "Success"}, "convertedObjects": [object]})
+    })
+    .await;
+    let definitions = api(&client, "apiextensions.k8s.io", "CustomResourceDefinition", None);
+    create(&definitions, versions_definition(address, &bundle)).await.unwrap();
+    let things = api(&client, "example.com", "Thing", Some("default"));
+    let thing = json!({
+        "apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "t"}, "spec": {"host": "a"},
+    });
+    create(&things, thing).await.unwrap();
+    let newer = ApiResource::from_gvk(&GroupVersionKind::gvk("example.com", "v2", "Thing"));
+    let newer: Api<DynamicObject> = Api::namespaced_with(client, "default", &newer);
+    assert_eq!(newer.get("t").await.unwrap().data["spec"], json!({"address": "a"}));
+    let patch = json!({"spec": {"address": "b"}});
+    newer.patch("t", &PatchParams::default(), &Patch::Merge(&patch)).await.unwrap();
+    assert_eq!(things.get("t").await.unwrap().data["spec"], json!({"host": "b"}));
+}

@@ -1,6 +1,6 @@
 //! What may be written, beyond the shape of an object: the server's own rules, policies, webhooks.
 
-mod caller;
+pub(crate) mod caller;
 mod expression;
 mod limits;
 mod pods;
@@ -43,6 +43,11 @@ pub async fn mutate(
     if operation == Operation::Create {
         namespace_accepts(server, call)?;
         complete(server, call, object)?;
+    } else if call.resource.is("", "pods")
+        && call.target.subresource.is_empty()
+        && let Some(old) = old
+    {
+        pods::keep(old, object);
     }
     let before = object.clone();
     let request = Request { server, call, operation, object: Some(&before), old, dry_run };

@@ -21,6 +21,16 @@ pub fn complete(server: &Arc<Server>, call: &Call, pod: &mut Value) -> ApiResult
     priority(server, pod)
 }
 
+/// Completes a changed pod: what was worked out when it was made stays.
+pub fn keep(old: &Value, pod: &mut Value) {
+    tolerations(pod);
+    for key in ["priority", "preemptionPolicy"] {
+        if fields::at(pod, &["spec", key]).is_none() {
+            fields::copy(old, pod, &["spec", key]);
+        }
+    }
+}
+
 fn refuse(pod: &Value, why: impl std::fmt::Display) -> ApiError {
     ApiError::forbidden("", "pods", fields::name(pod), why)
 }
