@@ -86,9 +86,9 @@ fn layout(text: &str) -> String {
             continue;
         }
         let closing = trimmed.bytes().take_while(|b| matches!(b, b'}' | b']' | b')')).count();
-        let depth = scan.depth.saturating_sub(closing);
+        let depth = scan.depth_without(closing);
         let inside_value = scan.brackets > 0;
-        let start = scan.depth;
+        let start = scan.stack.len();
         scan.line(trimmed);
         let key = if inside_value && !scan.in_object() { None } else { assignment(trimmed) };
         let text = match key {
@@ -99,7 +99,7 @@ fn layout(text: &str) -> String {
             None => trimmed.to_owned(),
         };
         let key = key.and_then(|_| text.find(" = "));
-        let open = scan.depth > start || scan.heredoc.is_some() || scan.comment;
+        let open = scan.stack.len() > start || scan.heredoc.is_some() || scan.comment;
         lines.push(Line { depth, text, key, raw: false, open });
     }
     while lines.last().is_some_and(|last| last.text.is_empty() && !last.raw) {
@@ -182,17 +182,23 @@ fn assignment(line: &str) -> Option<usize> {
 /// What the formatter knows after each line.
 #[derive(Default)]
 struct Scan {
-    depth: usize,
+    /// The open brackets, each with how much it indents: of several that open on one line only the first does.
+    stack: Vec<(u8, usize)>,
     /// How many of the open brackets belong to an expression rather than a block.
     brackets: usize,
-    stack: Vec<u8>,
     heredoc: Option<String>,
     comment: bool,
 }
 
 impl Scan {
     fn in_object(&self) -> bool {
-        self.stack.last() == Some(&b'{')
+        self.stack.last().is_some_and(|(bracket, _)| *bracket == b'{')
+    }
+
+    /// The indentation once the innermost `closed` brackets are closed.
+    fn depth_without(&self, closed: usize) -> usize {
+        let left = self.stack.len().saturating_sub(closed);
+        self.stack.iter().take(left).map(|(_, indent)| indent).sum()
     }
 
     fn line(&mut self, line: &str) {
@@ -204,6 +210,7 @@ impl Scan {
         }
         let bytes = line.as_bytes();
         let mut at = 0;
+        let mut lowest = self.stack.len();
         while let Some(byte) = bytes.get(at) {
             if self.comment {
                 if bytes.get(at..at + 2) == Some(b"*/") {
@@ -226,12 +233,11 @@ impl Scan {
                     if !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
                     {
                         self.heredoc = Some(word.to_owned());
-                        return;
+                        break;
                     }
                 }
                 b'{' | b'[' | b'(' => {
-                    self.depth += 1;
-                    self.stack.push(*byte);
+                    self.stack.push((*byte, 0));
                     let block =
                         *byte == b'{' && !line.get(..at).unwrap_or("").contains('=') && self.brackets == 0;
                     if !block {
@@ -239,13 +245,16 @@ impl Scan {
                     }
                 }
                 b'}' | b']' | b')' => {
-                    self.depth = self.depth.saturating_sub(1);
                     self.stack.pop();
+                    lowest = lowest.min(self.stack.len());
                     self.brackets = self.brackets.saturating_sub(usize::from(self.brackets > 0));
                 }
                 _ => {}
             }
             at += 1;
+        }
+        if let Some((_, indent)) = self.stack.get_mut(lowest) {
+            *indent = 1;
         }
     }
 }
