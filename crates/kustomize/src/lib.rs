@@ -35,6 +35,7 @@ mod merge;
 mod options;
 mod provenance;
 mod resources;
+mod source;
 mod target;
 mod transform;
 
@@ -45,6 +46,8 @@ use podsmith_object::{Diagnostic, Diagnostics, Object};
 
 pub use load::RepositoryAddress;
 pub use options::{BuildOptions, ChartInflator, ChartRequest, LoadRestrictions, RemoteFetch, Reorder};
+
+pub use source::KustomizeSource;
 
 pub(crate) use finish::{add_hashes, sort_keys};
 

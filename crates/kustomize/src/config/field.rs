@@ -1,6 +1,8 @@
 //! One kind of field, by type and path, and the walk to it.
 
+use std::collections::HashMap;
 use std::fmt;
+use std::rc::Rc;
 
 use podsmith_object::{Map, Value};
 
@@ -46,18 +48,74 @@ impl FieldSpec {
         create: Create,
         set: &mut dyn FnMut(&mut Value) -> Result<(), FieldError>,
     ) -> Result<(), FieldError> {
+        self.apply_split(&split_path(&self.path, '/'), resource, create, set)
+    }
+
+    fn apply_split(
+        &self,
+        path: &[String],
+        resource: &mut Resource,
+        create: Create,
+        set: &mut dyn FnMut(&mut Value) -> Result<(), FieldError>,
+    ) -> Result<(), FieldError> {
         let create = if self.create { create } else { Create::Nothing };
-        let path = split_path(&self.path, '/');
-        let steps: Vec<&str> = path.iter().map(String::as_str).collect();
-        walk_map(&mut resource.body, &steps, create, set)
+        walk_map(&mut resource.body, path, create, set)
             .map_err(|FieldError(message)| FieldError(format!("field {}: {message}", self.path)))
     }
 }
 
+/// Many fields, looked up by type once and with their paths split once.
+pub(crate) struct FieldTable<'s> {
+    fields: Vec<(&'s FieldSpec, Vec<String>)>,
+    by_type: HashMap<String, Rc<[usize]>>,
+    key: String,
+}
+
+impl<'s> FieldTable<'s> {
+    pub(crate) fn new(specs: &'s [FieldSpec]) -> Self {
+        let fields = specs.iter().map(|spec| (spec, split_path(&spec.path, '/'))).collect();
+        Self { fields, by_type: HashMap::new(), key: String::new() }
+    }
+
+    /// Calls `set` on every field that objects of this type have.
+    pub(crate) fn apply(
+        &mut self,
+        resource: &mut Resource,
+        create: Create,
+        set: &mut dyn FnMut(&mut Value) -> Result<(), FieldError>,
+    ) -> Result<(), FieldError> {
+        for index in self.of(resource).iter() {
+            if let Some((spec, path)) = self.fields.get(*index) {
+                spec.apply_split(path, resource, create, set)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn of(&mut self, resource: &Resource) -> Rc<[usize]> {
+        self.key.clear();
+        self.key.push_str(&resource.api_version());
+        self.key.push(' ');
+        self.key.push_str(&resource.kind());
+        if let Some(found) = self.by_type.get(&self.key) {
+            return found.clone();
+        }
+        let found: Rc<[usize]> = self
+            .fields
+            .iter()
+            .enumerate()
+            .filter(|(_, (spec, _))| spec.selects(resource))
+            .map(|(index, _)| index)
+            .collect();
+        self.by_type.insert(self.key.clone(), found.clone());
+        found
+    }
+}
+
 /// Walks `path` from `value`, through every element of the lists on the way, and calls `set` at its end.
-pub(crate) fn visit(
+fn visit(
     value: &mut Value,
-    path: &[&str],
+    path: &[String],
     create: Create,
     set: &mut dyn FnMut(&mut Value) -> Result<(), FieldError>,
 ) -> Result<(), FieldError> {
@@ -74,14 +132,14 @@ pub(crate) fn visit(
 
 fn walk_map(
     map: &mut Map<String, Value>,
-    path: &[&str],
+    path: &[String],
     create: Create,
     set: &mut dyn FnMut(&mut Value) -> Result<(), FieldError>,
 ) -> Result<(), FieldError> {
     let Some((step, rest)) = path.split_first() else { return Ok(()) };
     let (name, is_list) = match step.strip_suffix("[]") {
         Some(name) => (name, true),
-        None => (*step, false),
+        None => (step.as_str(), false),
     };
     if name.is_empty() {
         return Err(FieldError("the path has an empty step".into()));
@@ -139,7 +197,6 @@ mod tests {
 
     fn apply(path: &str, create: Create, mut value: Value) -> Value {
         let steps = split_path(path, '/');
-        let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
         visit(&mut value, &steps, create, &mut |leaf| {
             *leaf = json!("set");
             Ok(())

@@ -5,5 +5,5 @@ mod field;
 mod table;
 
 pub(crate) use crds::config_from_crds;
-pub(crate) use field::{Create, FieldError, FieldSpec, split_path, visit};
+pub(crate) use field::{Create, FieldError, FieldSpec, FieldTable, split_path};
 pub(crate) use table::{NameReference, TransformerConfig, merge_specs};

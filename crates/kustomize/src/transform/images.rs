@@ -4,7 +4,7 @@ use podsmith_object::{Diagnostic, Diagnostics, Value};
 use regex::Regex;
 
 use super::on_resource;
-use crate::config::{Create, FieldError, FieldSpec};
+use crate::config::{Create, FieldError, FieldSpec, FieldTable};
 use crate::kustomization::Image;
 use crate::resources::{ResourceMap, text_of};
 
@@ -26,15 +26,13 @@ pub(crate) fn set_images(
         })?;
         compiled.push((image, expression));
     }
+    let mut fields = FieldTable::new(specs);
     for resource in resources.values_mut().filter(|resource| resource.kind() != "CustomResourceDefinition") {
-        let specs: Vec<&FieldSpec> = specs.iter().filter(|spec| spec.selects(resource)).collect();
         for (image, expression) in &compiled {
             let mut set = |leaf: &mut Value| update(leaf, image, expression);
             let mut result =
                 resource.body.iter_mut().try_for_each(|(key, value)| in_containers(key, value, &mut set));
-            for spec in &specs {
-                result = result.and_then(|()| spec.apply(resource, Create::Nothing, &mut set));
-            }
+            result = result.and_then(|()| fields.apply(resource, Create::Nothing, &mut set));
             result.map_err(|error| on_resource(resource, &error))?;
         }
     }

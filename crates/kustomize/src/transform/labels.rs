@@ -3,7 +3,7 @@
 use podsmith_object::{Diagnostics, Map, Value};
 
 use super::on_resource;
-use crate::config::{Create, FieldError, FieldSpec};
+use crate::config::{Create, FieldError, FieldSpec, FieldTable};
 use crate::resources::ResourceMap;
 
 /// Sets labels in all the fields of `specs`.
@@ -32,14 +32,11 @@ fn set_entries(
     if pairs.is_empty() {
         return Ok(());
     }
+    let mut fields = FieldTable::new(specs);
     for resource in resources.values_mut() {
-        for spec in specs {
-            if !spec.selects(resource) {
-                continue;
-            }
-            spec.apply(resource, Create::Mapping, &mut |leaf| set(leaf, pairs))
-                .map_err(|error| on_resource(resource, &error))?;
-        }
+        fields
+            .apply(resource, Create::Mapping, &mut |leaf| set(leaf, pairs))
+            .map_err(|error| on_resource(resource, &error))?;
     }
     Ok(())
 }

@@ -56,8 +56,7 @@ pub(crate) fn move_resource(resource: &mut Resource, change: &NamespaceChange<'_
         }
     };
     if !resource.is_cluster_scoped() {
-        let own = FieldSpec { path: "metadata/namespace".into(), create: true, ..FieldSpec::default() };
-        own.apply(resource, Create::Scalar, &mut |leaf| set(leaf))?;
+        set(resource.metadata_mut().entry("namespace").or_insert_with(|| Value::from("")))?;
     }
     let is_binding = matches!(&*resource.kind(), "RoleBinding" | "ClusterRoleBinding");
     if is_binding {

@@ -4,11 +4,12 @@
 //! the number of objects and fields, not in their product.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use podsmith_object::{Diagnostic, Diagnostics, Value};
 
-use crate::config::{Create, FieldError, FieldSpec, NameReference, split_path, visit};
+use crate::config::{FieldError, NameReference, split_path};
 use crate::resources::{Gvk, NOT_NAMESPACED, Resource, ResourceMap, text_of};
 
 /// What is needed of an object to decide whether a name means it.
@@ -89,51 +90,93 @@ pub(crate) fn fix_references(
         return Ok(());
     }
     let index = Index::new(resources);
-    let paths: Vec<(&Gvk, Vec<(&FieldSpec, Vec<String>)>)> = references
-        .iter()
-        .map(|reference| {
-            let fields = reference.referrers.iter().map(|spec| (spec, split_path(&spec.path, '/'))).collect();
-            (&reference.target, fields)
-        })
-        .collect();
     // Which fields to look at depends on the type only.
-    let mut by_type: HashMap<Gvk, Vec<(&Gvk, &Vec<String>)>> = HashMap::new();
+    let mut by_type: HashMap<Gvk, Rc<PathTree<'_>>> = HashMap::new();
     for resource in resources.all_mut() {
-        let fields = by_type.entry(resource.original_gvk()).or_insert_with_key(|gvk| {
-            let fields = paths
-                .iter()
-                .flat_map(|(target, fields)| fields.iter().map(move |(spec, path)| (*target, *spec, path)));
-            fields
-                .filter(|(_, spec, _)| gvk.is_selected_by(&spec.gvk))
-                .map(|(target, _, path)| (target, path))
-                .collect()
-        });
-        let mut referrer = None;
-        for (target, path) in fields.iter() {
-            if !has_first_step(resource, path) {
-                continue;
-            }
-            let referrer = referrer.get_or_insert_with(|| Referrer::new(resource, &index));
-            let role = referrer.role_for(path, &resource.body);
-            let steps: Vec<&str> = path.iter().map(String::as_str).collect();
-            let mut body = Value::Object(std::mem::take(&mut resource.body));
-            let result = visit(&mut body, &steps, Create::Nothing, &mut |leaf| {
-                referrer.update(leaf, target, role.as_ref())
-            });
-            if let Value::Object(map) = body {
-                resource.body = map;
-            }
-            result.map_err(|error| {
-                Diagnostics::from(
-                    Diagnostic::error(format!("could not follow the name in {}", path.join("/")))
-                        .on(resource.id())
-                        .or_at(resource.origin.as_ref().map(|origin| origin.place()))
-                        .because(error.to_string()),
-                )
-            })?;
+        let tree = by_type
+            .entry(resource.original_gvk())
+            .or_insert_with_key(|gvk| Rc::new(PathTree::for_type(gvk, references)))
+            .clone();
+        if tree.children.is_empty() {
+            continue;
         }
+        let referrer = Referrer::new(resource, &index);
+        let result = tree.children.iter().try_for_each(|(step, child)| match resource.body.get_mut(step) {
+            Some(value) => child.walk(value, &referrer),
+            None => Ok(()),
+        });
+        result.map_err(|error| {
+            Diagnostics::from(
+                Diagnostic::error("could not follow a name in this object")
+                    .on(resource.id())
+                    .or_at(resource.origin.as_ref().map(|origin| origin.place()))
+                    .because(error.to_string()),
+            )
+        })?;
     }
     Ok(())
+}
+
+/// The fields of one type that may hold names, as a tree: paths that start alike are walked once.
+#[derive(Default)]
+struct PathTree<'r> {
+    children: Vec<(String, PathTree<'r>)>,
+    /// What a name here may mean, and whether it belongs to a `roleRef`. In the order of the configuration.
+    targets: Vec<(&'r Gvk, bool)>,
+}
+
+impl<'r> PathTree<'r> {
+    fn for_type(gvk: &Gvk, references: &'r [NameReference]) -> Self {
+        let mut root = Self::default();
+        for reference in references {
+            for spec in reference.referrers.iter().filter(|spec| gvk.is_selected_by(&spec.gvk)) {
+                let path = split_path(&spec.path, '/');
+                let is_role =
+                    matches!(path.as_slice(), [.., role, name] if role == "roleRef" && name == "name");
+                let mut here = &mut root;
+                for step in path {
+                    let name = step.strip_suffix("[]").unwrap_or(&step);
+                    let position = match here.children.iter().position(|(found, _)| found == name) {
+                        Some(position) => position,
+                        None => {
+                            here.children.push((name.to_owned(), Self::default()));
+                            here.children.len() - 1
+                        }
+                    };
+                    let Some((_, next)) = here.children.get_mut(position) else { break };
+                    here = next;
+                }
+                here.targets.push((&reference.target, is_role));
+            }
+        }
+        root
+    }
+
+    fn walk(&self, value: &mut Value, referrer: &Referrer<'_>) -> Result<(), FieldError> {
+        for (target, is_role) in &self.targets {
+            referrer.update(value, target, referrer.role.as_ref().filter(|_| *is_role))?;
+        }
+        if self.children.is_empty() {
+            return Ok(());
+        }
+        self.walk_children(value, referrer)
+    }
+
+    fn walk_children(&self, value: &mut Value, referrer: &Referrer<'_>) -> Result<(), FieldError> {
+        match value {
+            Value::Null => Ok(()),
+            Value::Array(items) => items.iter_mut().try_for_each(|item| self.walk_children(item, referrer)),
+            Value::Object(map) => {
+                self.children.iter().try_for_each(|(step, child)| match map.get_mut(step) {
+                    Some(value) => child
+                        .walk(value, referrer)
+                        .map_err(|FieldError(message)| FieldError(format!("{step}: {message}"))),
+                    None => Ok(()),
+                })
+            }
+            _ => Err(FieldError("a scalar stands where a list or a mapping is expected".into())),
+        }
+    }
 }
 
 /// A service account of a role binding must not have a blank namespace.
@@ -155,12 +198,6 @@ fn check_subjects(resource: &Resource) -> Result<(), Diagnostics> {
     Ok(())
 }
 
-fn has_first_step(resource: &Resource, path: &[String]) -> bool {
-    path.first().is_some_and(|step| {
-        step.is_empty() || resource.body.contains_key(step.strip_suffix("[]").unwrap_or(step))
-    })
-}
-
 /// The object whose fields are being updated.
 struct Referrer<'i> {
     index: &'i Index,
@@ -170,6 +207,8 @@ struct Referrer<'i> {
     suffixes: Vec<Arc<str>>,
     /// Other namespaces a role binding may reach into.
     subject_namespaces: Vec<String>,
+    /// The kind that a `roleRef` names, which narrows the choice.
+    role: Option<Gvk>,
 }
 
 impl<'i> Referrer<'i> {
@@ -194,20 +233,8 @@ impl<'i> Referrer<'i> {
             prefixes: resource.prefixes.clone(),
             suffixes: resource.suffixes.clone(),
             subject_namespaces,
+            role: resource.body.get("roleRef").and_then(role_kind),
         }
-    }
-
-    /// The kind that a `roleRef` names, which narrows the choice.
-    fn role_for(&self, path: &[String], body: &podsmith_object::Map<String, Value>) -> Option<Gvk> {
-        if !matches!(path, [.., role, name] if role == "roleRef" && name == "name") {
-            return None;
-        }
-        let role = body.get("roleRef")?;
-        Some(Gvk {
-            group: text_of(role.get("apiGroup")?).into_owned(),
-            version: String::new(),
-            kind: text_of(role.get("kind")?).into_owned(),
-        })
     }
 
     fn update(&self, leaf: &mut Value, target: &Gvk, role: Option<&Gvk>) -> Result<(), FieldError> {
@@ -332,6 +359,14 @@ impl<'i> Referrer<'i> {
             || has(NOT_NAMESPACED)
             || self.subject_namespaces.iter().any(|subject| has(subject))
     }
+}
+
+fn role_kind(role: &Value) -> Option<Gvk> {
+    Some(Gvk {
+        group: text_of(role.get("apiGroup")?).into_owned(),
+        version: String::new(),
+        kind: text_of(role.get("kind")?).into_owned(),
+    })
 }
 
 /// True if the object once had a type that `selector` selects.

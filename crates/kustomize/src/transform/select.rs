@@ -5,7 +5,7 @@ use podsmith_object::{Diagnostic, Diagnostics};
 use regex::Regex;
 
 use crate::kustomization::Selector;
-use crate::resources::{Gvk, Resource, ResourceMap, text_of};
+use crate::resources::{Resource, ResourceMap, text_of};
 
 /// A selector with its expressions compiled once.
 #[derive(Debug)]
@@ -61,11 +61,12 @@ impl Matcher {
     }
 
     fn matches(&self, resource: &Resource) -> bool {
-        let Gvk { group, version, kind } = resource.gvk();
-        (self.matches_namespace(&resource.original_namespace())
-            || self.matches_namespace(&resource.effective_namespace()))
+        let (api_version, kind) = (resource.api_version(), resource.kind());
+        let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
+        self.matches_gvk(group, version, &kind)
+            && (self.matches_namespace(&resource.original_namespace())
+                || self.matches_namespace(&resource.effective_namespace()))
             && (self.matches_name(&resource.original_name()) || self.matches_name(&resource.name()))
-            && self.matches_gvk(&group, &version, &kind)
             && self.matches_labels(resource)
     }
 

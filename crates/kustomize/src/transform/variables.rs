@@ -6,7 +6,7 @@ use podsmith_object::{Diagnostic, Diagnostics, Value};
 
 use super::on_resource;
 use super::paths::{look_up, split_field_path};
-use crate::config::{Create, FieldError, FieldSpec};
+use crate::config::{Create, FieldError, FieldSpec, FieldTable};
 use crate::kustomization::Variable;
 use crate::resources::{ResourceMap, text_of};
 
@@ -85,14 +85,11 @@ pub(crate) fn resolve_variables(
     for (name, variable) in &variables.by_name {
         values.insert(name, (find_value(resources, variable)?, 0));
     }
+    let mut fields = FieldTable::new(specs);
     for resource in resources.values_mut() {
-        for spec in specs {
-            if !spec.selects(resource) {
-                continue;
-            }
-            spec.apply(resource, Create::Nothing, &mut |leaf| set(leaf, &mut values))
-                .map_err(|error| on_resource(resource, &error))?;
-        }
+        fields
+            .apply(resource, Create::Nothing, &mut |leaf| set(leaf, &mut values))
+            .map_err(|error| on_resource(resource, &error))?;
     }
     resources.forget();
     let unused: Vec<&str> =
