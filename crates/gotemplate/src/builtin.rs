@@ -84,7 +84,7 @@ fn index_once(item: &Value, index: &Value) -> Out {
         Value::Absent | Value::Nil => Err("index of nil pointer".into()),
         Value::List(list) => {
             let position = position(index, list.len())?;
-            list.items().get(position).cloned().ok_or_else(|| past_end())
+            list.items().get(position).cloned().ok_or_else(past_end)
         }
         Value::String(_) | Value::RawString(_) | Value::Bytes(_) => {
             let bytes = args::bytes(std::slice::from_ref(item), 0);
@@ -107,7 +107,7 @@ fn index_once(item: &Value, index: &Value) -> Out {
             ("slice", index) => {
                 let entries = native.entries().unwrap_or_default();
                 let position = position(index, entries.len())?;
-                entries.get(position).map(|(_, value)| value.clone()).ok_or_else(|| past_end())
+                entries.get(position).map(|(_, value)| value.clone()).ok_or_else(past_end)
             }
             _ => Err(format!("can't index item of type {}", native.type_name()).into()),
         },

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use base64::Engine as _;
 use podsmith_object::{Map as JsonMap, Number, Value as Json};
 
-use crate::value::{List, Map, MapKind, Value};
+use crate::value::{List, Map, MapKind, Value, with_stack};
+
+/// JSON values are dropped on the stack, so they must not nest without bound.
+const DEEPEST: usize = 2000;
 
 impl Value {
     /// A value as Helm sees it after reading YAML or JSON: every number is a `float64`.
@@ -28,6 +31,12 @@ impl Value {
     /// The value as `encoding/json` would print it: floats without a fraction become integers, natives use their
     /// own form, bytes become base64.
     pub fn to_json(&self) -> Json {
+        self.to_json_within(DEEPEST)
+    }
+
+    /// A value nested deeper than `depth`, or inside itself, becomes null.
+    fn to_json_within(&self, depth: usize) -> Json {
+        let Some(depth) = depth.checked_sub(1) else { return Json::Null };
         match self {
             Self::Absent | Self::Nil => Json::Null,
             Self::Bool(flag) => Json::Bool(*flag),
@@ -37,10 +46,15 @@ impl Value {
             Self::RawString(bytes) => Json::String(String::from_utf8_lossy(bytes).into_owned()),
             Self::Bytes(bytes) => Json::String(base64::engine::general_purpose::STANDARD.encode(bytes)),
             Self::List(list) if list.is_nil() => Json::Null,
-            Self::List(list) => Json::Array(list.items().iter().map(Self::to_json).collect()),
-            Self::Map(map) => Json::Object(
-                map.entries().iter().map(|(key, value)| (key.to_string(), value.to_json())).collect(),
-            ),
+            Self::List(list) => with_stack(|| {
+                Json::Array(list.items().iter().map(|item| item.to_json_within(depth)).collect())
+            }),
+            Self::Map(map) => {
+                let Some(_visit) = map.enter() else { return Json::Null };
+                let entries = map.entries();
+                let entry = |(key, value): (Arc<str>, Self)| (key.to_string(), value.to_json_within(depth));
+                with_stack(|| Json::Object(entries.into_iter().map(entry).collect()))
+            }
             Self::Native(native) => native.to_json(),
         }
     }

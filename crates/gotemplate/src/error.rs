@@ -1,15 +1,39 @@
 //! What went wrong, where, and through which templates.
 
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use podsmith_object::diagnostic::Excerpt;
 use podsmith_object::{Diagnostic, Place};
 use thiserror::Error;
 
-/// A template that could not be parsed or executed.
+/// A template that could not be parsed or executed. Its [`Details`] are its fields.
 #[derive(Clone, Debug, Error)]
-pub struct TemplateError {
+pub struct TemplateError(Box<Details>);
+
+impl Deref for TemplateError {
+    type Target = Details;
+    fn deref(&self) -> &Details {
+        &self.0
+    }
+}
+
+impl DerefMut for TemplateError {
+    fn deref_mut(&mut self) -> &mut Details {
+        &mut self.0
+    }
+}
+
+impl From<Details> for TemplateError {
+    fn from(details: Details) -> Self {
+        Self(Box::new(details))
+    }
+}
+
+/// Where a template failed, and why.
+#[derive(Clone, Debug)]
+pub struct Details {
     /// Whether it failed while parsing or while running.
     pub stage: Stage,
     /// The file or text in which the failing action stands.
@@ -29,7 +53,7 @@ pub struct TemplateError {
     /// The message given to `required` or `fail`, when that is the reason.
     pub user_message: Option<String>,
     /// The error inside the template that this action included.
-    pub cause: Option<Box<TemplateError>>,
+    pub cause: Option<TemplateError>,
 }
 
 /// When a template failed.
@@ -106,7 +130,7 @@ impl TemplateError {
                     error.file, error.line, error.column, error.expression
                 ));
             }
-            next = error.cause.as_deref();
+            next = error.cause.as_ref();
         }
         // The nearest caller first.
         diagnostic.causes.extend(chain.into_iter().rev());
@@ -134,9 +158,9 @@ pub enum CallError {
     /// The user's own words, from `required` or `fail`.
     User(String),
     /// An error in a template that the function ran.
-    Template(Box<TemplateError>),
+    Template(TemplateError),
     /// A reason in words, then the error in the template that the function ran.
-    Wrapped(String, Box<TemplateError>),
+    Wrapped(String, TemplateError),
     /// A bound was reached.
     Limit(String),
 }
@@ -155,6 +179,6 @@ impl From<&str> for CallError {
 
 impl From<TemplateError> for CallError {
     fn from(error: TemplateError) -> Self {
-        Self::Template(Box::new(error))
+        Self::Template(error)
     }
 }

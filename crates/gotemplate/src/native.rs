@@ -10,6 +10,7 @@ use crate::value::Value;
 ///
 /// A template reads `.Name` first as a method without arguments, then as a field. A native that is a Go map (kind
 /// `map`) treats every other name as a key.
+#[expect(clippy::len_without_is_empty, reason = "`len` is optional, and emptiness is `is_true`")]
 pub trait Native: Any {
     /// The name of the Go type, such as `chart.Metadata`.
     fn type_name(&self) -> &str;

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use podsmith_object::Value as Json;
 use regex::Regex;
 
-use crate::error::{CallError, Stage, TemplateError};
+use crate::error::{CallError, Details, Stage, TemplateError};
 use crate::exec::{Frame, Run};
 use crate::format::quote;
 use crate::function::Functions;
@@ -136,7 +136,7 @@ impl<'a> Renderer<'a> {
     /// On any error in the template, and past a limit.
     pub fn execute(&mut self, name: &str, data: &Value) -> Result<String, TemplateError> {
         let Some(template) = self.find(name) else { return Err(unknown(name)) };
-        let text = self.run(&template, data).map_err(|error| *error)?;
+        let text = self.run(&template, data)?;
         Ok(self.without_no_value(text))
     }
 
@@ -252,7 +252,7 @@ impl<'a> Renderer<'a> {
 }
 
 fn unknown(name: &str) -> TemplateError {
-    TemplateError {
+    TemplateError::from(Details {
         stage: Stage::Execute,
         file: name.into(),
         template: name.into(),
@@ -263,5 +263,5 @@ fn unknown(name: &str) -> TemplateError {
         excerpt: None,
         user_message: None,
         cause: None,
-    }
+    })
 }

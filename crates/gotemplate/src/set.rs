@@ -47,7 +47,7 @@ impl TemplateSet {
     ///
     /// On a text that is no template, with the line.
     pub fn parse(&mut self, name: &str, text: &str) -> Result<(), TemplateError> {
-        for template in parse::parse(name, text, &self.functions).map_err(|error| *error)? {
+        for template in parse::parse(name, text, &self.functions)? {
             self.templates.add(Arc::new(template));
         }
         Ok(())

@@ -1,5 +1,7 @@
 //! Keys and certificates, with fast keys only.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 use podsmith_gotemplate::{Functions, Options, TemplateSet, Value};
 
 fn render(template: &str, seed: Option<u64>) -> String {
@@ -56,4 +58,16 @@ fn new_authorities_have_rsa_keys() {
     let first = render(template, Some(3));
     assert!(first.starts_with("-----BEGIN RSA PRIVATE KEY-----"));
     assert_eq!(first, render(template, Some(3)));
+}
+
+#[test]
+fn derived_passwords_are_those_of_the_real_engine() {
+    if cfg!(debug_assertions) {
+        println!(
+            "skipped: derived_passwords_are_those_of_the_real_engine: scrypt takes half a minute without optimization"
+        );
+        return;
+    }
+    let template = r#"{{ derivePassword 1 "long" "password" "user" "example.com" }} {{ derivePassword 2 "pin" "p" "u" "s" }} {{ derivePassword 1 "maximum" "a" "b" "c" }}"#;
+    assert_eq!(render(template, None), "ZedaFaxcZaso9* 8889 qXz#NALAvUyJ#cLNQI2^");
 }

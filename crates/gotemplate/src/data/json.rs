@@ -7,7 +7,7 @@ use podsmith_object::Value as Json;
 
 use super::json_error;
 use crate::format::json_float;
-use crate::value::{List, Map, Value};
+use crate::value::{List, Map, Value, with_stack};
 
 /// How to write.
 #[derive(Clone, Copy)]
@@ -51,13 +51,20 @@ impl Writer {
             }
             Value::List(list) if list.is_nil() => self.out.push_str("null"),
             Value::List(list) => {
-                self.items('[', ']', list.items().iter(), |writer, item| writer.value(item))?;
+                with_stack(|| self.items('[', ']', list.items().iter(), |writer, item| writer.value(item)))?;
             }
             Value::Map(map) if map.is_nil() => self.out.push_str("null"),
-            Value::Map(map) => self.items('{', '}', map.entries().into_iter(), |writer, (key, item)| {
-                writer.key(&key);
-                writer.value(&item)
-            })?,
+            Value::Map(map) => {
+                let Some(_visit) = map.enter() else {
+                    return Err("json: unsupported value: encountered a cycle".into());
+                };
+                with_stack(|| {
+                    self.items('{', '}', map.entries().into_iter(), |writer, (key, item)| {
+                        writer.key(&key);
+                        writer.value(&item)
+                    })
+                })?;
+            }
             Value::Native(native) => self.json(&native.to_json())?,
         }
         Ok(())

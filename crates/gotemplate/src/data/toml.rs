@@ -1,7 +1,7 @@
 //! TOML as the library behind `toToml` writes it.
 
 use crate::format::shortest_general;
-use crate::value::{Elements, List, Map, Value};
+use crate::value::{Elements, List, Map, Value, with_stack};
 
 /// What `toToml` prints; for a value that TOML cannot hold, the reason.
 pub(crate) fn write(value: &Value) -> String {
@@ -43,7 +43,7 @@ fn shape(value: &Value) -> Result<Shape, &'static str> {
         Value::List(list) => {
             let mut all = true;
             for item in list.items() {
-                match shape(item)? {
+                match with_stack(|| shape(item))? {
                     Shape::Nil => return Err(NIL_ELEMENT),
                     Shape::Table => {}
                     _ => all = false,
@@ -108,7 +108,7 @@ impl Writer {
                     self.key(name);
                     self.out.push_str(" = ");
                 }
-                self.element(value)?;
+                with_stack(|| self.element(value))?;
                 if !key.is_empty() {
                     self.newline();
                 }
@@ -120,13 +120,14 @@ impl Writer {
     /// The entries of a table: plain values first, then tables.
     fn entries(&mut self, key: &[&str], table: &Value) -> Written {
         let Value::Map(map) = table else { return Ok(()) };
+        let Some(_visit) = map.enter() else { return Err("toml: the value contains itself") };
         let entries = map.entries();
         for tables in [false, true] {
             for (name, value) in &entries {
                 if matches!(shape(value)?, Shape::Table | Shape::Tables) == tables {
                     let mut path = key.to_vec();
                     path.push(name);
-                    self.encode(&path, value)?;
+                    with_stack(|| self.encode(&path, value))?;
                 }
             }
         }
@@ -161,7 +162,7 @@ impl Writer {
                     if index > 0 {
                         self.out.push_str(", ");
                     }
-                    self.element(item)?;
+                    with_stack(|| self.element(item))?;
                 }
                 self.out.push(']');
             }
@@ -175,6 +176,7 @@ impl Writer {
     }
 
     fn inline(&mut self, map: &Map) -> Written {
+        let Some(_visit) = map.enter() else { return Err("toml: the value contains itself") };
         self.out.push('{');
         let entries = map.entries();
         let mut ordered = Vec::new();
@@ -191,7 +193,7 @@ impl Writer {
             }
             self.key(name);
             self.out.push_str(" = ");
-            self.element(value)?;
+            with_stack(|| self.element(value))?;
             if index + 1 < ordered.len() {
                 self.out.push_str(", ");
             }

@@ -1,10 +1,12 @@
 //! YAML as Helm writes and reads it.
 
+use std::sync::Arc;
+
 use podsmith_object::Value as Json;
 use podsmith_object::yaml::{GoStyle, ReadOptions, read_value, to_go_string};
 
 use super::json::mismatch;
-use crate::value::{Elements, List, Map, Value};
+use crate::value::{Elements, List, Map, Value, with_stack};
 
 /// What `toYaml` prints, with the final line break; empty if the value cannot be written.
 pub(crate) fn write(value: &Value) -> String {
@@ -16,17 +18,23 @@ pub(crate) fn write(value: &Value) -> String {
 
 /// What `toYamlPretty` prints, with the final line break.
 pub(crate) fn write_pretty(value: &Value) -> String {
-    to_go_string(&raw_json(value), GoStyle::Pretty).unwrap_or_default()
+    to_go_string(&raw_json(value, 2000), GoStyle::Pretty).unwrap_or_default()
 }
 
 /// The value without the detour over JSON that turns whole floats into integers.
-fn raw_json(value: &Value) -> Json {
+fn raw_json(value: &Value, depth: usize) -> Json {
+    let Some(depth) = depth.checked_sub(1) else { return Json::Null };
     match value {
         Value::Float(number) => Json::from(*number),
-        Value::List(list) => Json::Array(list.items().iter().map(raw_json).collect()),
-        Value::Map(map) => Json::Object(
-            map.entries().iter().map(|(key, value)| (key.to_string(), raw_json(value))).collect(),
-        ),
+        Value::List(list) => {
+            with_stack(|| Json::Array(list.items().iter().map(|item| raw_json(item, depth)).collect()))
+        }
+        Value::Map(map) => {
+            let Some(_visit) = map.enter() else { return Json::Null };
+            let entries = map.entries();
+            let entry = |(key, value): (Arc<str>, Value)| (key.to_string(), raw_json(&value, depth));
+            with_stack(|| Json::Object(entries.into_iter().map(entry).collect()))
+        }
         other => other.to_json(),
     }
 }
@@ -35,8 +43,11 @@ fn raw_json(value: &Value) -> Json {
 fn is_finite(value: &Value) -> bool {
     match value {
         Value::Float(number) => number.is_finite(),
-        Value::List(list) => list.items().iter().all(is_finite),
-        Value::Map(map) => map.entries().iter().all(|(_, value)| is_finite(value)),
+        Value::List(list) => with_stack(|| list.items().iter().all(is_finite)),
+        Value::Map(map) => {
+            let Some(_visit) = map.enter() else { return true };
+            with_stack(|| map.entries().iter().all(|(_, value)| is_finite(value)))
+        }
         _ => true,
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use podsmith_object::diagnostic::Excerpt;
 
 use super::Run;
-use crate::error::{CallError, Stage, TemplateError};
+use crate::error::{CallError, Details, Stage, TemplateError};
 use crate::parse::{Command, Expr, Node, Pipe, Template};
 use crate::value::Value;
 
@@ -102,17 +102,17 @@ impl<'t> Frame<'t> {
     }
 
     /// An error at the current place.
-    pub(crate) fn error(&self, reason: impl Into<String>) -> Box<TemplateError> {
+    pub(crate) fn error(&self, reason: impl Into<String>) -> TemplateError {
         self.build(Stage::Execute, reason.into())
     }
 
     /// A bound was reached at the current place.
-    pub(crate) fn limit(&self, reason: impl Into<String>) -> Box<TemplateError> {
+    pub(crate) fn limit(&self, reason: impl Into<String>) -> TemplateError {
         self.build(Stage::Limit, reason.into())
     }
 
     /// The error of the function `name`, called at the current place.
-    pub(crate) fn call_error(&self, name: &str, error: CallError) -> Box<TemplateError> {
+    pub(crate) fn call_error(&self, name: &str, error: CallError) -> TemplateError {
         let calling = |reason: &str| format!("error calling {name}: {reason}");
         match error {
             CallError::Message(reason) => self.error(calling(&reason)),
@@ -137,7 +137,7 @@ impl<'t> Frame<'t> {
         }
     }
 
-    fn build(&self, stage: Stage, reason: String) -> Box<TemplateError> {
+    fn build(&self, stage: Stage, reason: String) -> TemplateError {
         let source = &self.template.source;
         let (mut line, mut column, mut excerpt) = (0, 0, None);
         if let Some(offset) = self.at.offset() {
@@ -146,7 +146,7 @@ impl<'t> Frame<'t> {
             column = 1 + offset - before.rfind('\n').map_or(0, |at| at + 1);
             excerpt = Excerpt::cut(&source.text, line, column);
         }
-        Box::new(TemplateError {
+        TemplateError::from(Details {
             stage,
             file: source.file.clone(),
             template: self.template.name.clone(),

@@ -13,8 +13,8 @@ use crate::render::Renderer;
 use crate::value::{IntKind, Value};
 use frame::At;
 
-/// Errors are rare and large.
-pub(crate) type Run<T> = Result<T, Box<TemplateError>>;
+/// What running a part of a template gives.
+pub(crate) type Run<T> = Result<T, TemplateError>;
 
 /// What the rest of a loop's body should do.
 #[derive(Clone, Copy, PartialEq)]

@@ -7,7 +7,7 @@ mod verbs;
 
 use std::fmt::Write as _;
 
-use crate::value::Value;
+use crate::value::{Value, with_stack};
 
 pub(crate) use float::{json_float, shortest_general};
 pub(crate) use printf::sprintf;
@@ -27,13 +27,16 @@ pub(crate) fn print(out: &mut String, value: &Value) {
         Value::Bytes(bytes) => print_items(out, bytes.iter(), |out, byte| {
             let _ = write!(out, "{byte}");
         }),
-        Value::List(list) => print_items(out, list.items().iter(), print),
+        Value::List(list) => with_stack(|| print_items(out, list.items().iter(), print)),
         Value::Map(map) => {
             out.push_str("map");
-            print_items(out, map.entries().iter(), |out, (key, value)| {
-                out.push_str(key);
-                out.push(':');
-                print(out, value);
+            let Some(_visit) = map.enter() else { return out.push_str("[…]") };
+            with_stack(|| {
+                print_items(out, map.entries().iter(), |out, (key, value)| {
+                    out.push_str(key);
+                    out.push(':');
+                    print(out, value);
+                });
             });
         }
         Value::Native(native) => out.push_str(&native.format()),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::float;
 use super::quoting::{is_printable, quote, quote_ascii, quote_bytes, quote_rune};
-use crate::value::{Elements, IntKind, Value};
+use crate::value::{Elements, IntKind, Value, with_stack};
 
 /// The flags of one directive.
 #[derive(Clone, Copy, Default)]
@@ -89,10 +89,11 @@ fn value(out: &mut String, argument: &Value, verb: char, flags: Flags, depth: us
             let typed = items.elements() != Elements::Any;
             let flags = Flags { plus_v: flags.plus_v, ..flags };
             let depth = if typed { depth } else { depth + 1 };
-            list(out, name, items.items(), verb, flags, depth);
+            with_stack(|| list(out, name, items.items(), verb, flags, depth));
         }
         Value::Map(map) => {
             out.push_str(if flags.sharp_v { map.kind().type_name() } else { "map" });
+            let Some(_visit) = map.enter() else { return out.push_str("[…]") };
             out.push(if flags.sharp_v { '{' } else { '[' });
             for (index, (key, item)) in map.entries().iter().enumerate() {
                 if index > 0 {
@@ -100,7 +101,7 @@ fn value(out: &mut String, argument: &Value, verb: char, flags: Flags, depth: us
                 }
                 value(out, &Value::String(key.clone()), verb, flags, depth + 1);
                 out.push(':');
-                value(out, item, verb, flags, depth + 1);
+                with_stack(|| value(out, item, verb, flags, depth + 1));
             }
             out.push(if flags.sharp_v { '}' } else { ']' });
         }

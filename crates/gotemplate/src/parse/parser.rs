@@ -8,7 +8,7 @@ use super::lexer::{Kind, Token, Tokens, tokenize};
 use super::number::Number;
 use super::tree::{Command, Expr, Node, Pipe, Source, Template};
 use super::unquote::unquote;
-use crate::error::{Stage, TemplateError};
+use crate::error::{Details, Stage, TemplateError};
 use crate::function::Functions;
 use crate::value::Value;
 
@@ -33,11 +33,7 @@ impl Literal {
 const DEEPEST: usize = 2000;
 
 /// Parses `text`; the result holds the template itself, last, and before it those that it defines.
-pub(crate) fn parse(
-    name: &str,
-    text: &str,
-    functions: &Functions,
-) -> Result<Vec<Template>, Box<TemplateError>> {
+pub(crate) fn parse(name: &str, text: &str, functions: &Functions) -> Result<Vec<Template>, TemplateError> {
     let source = Arc::new(Source { file: name.into(), text: text.into() });
     let Tokens { list, error } = tokenize(text);
     let mut parser = Parser {
@@ -67,7 +63,7 @@ pub(crate) fn is_blank(template: &Template) -> bool {
     })
 }
 
-type Parsed<T> = Result<T, Box<TemplateError>>;
+type Parsed<T> = Result<T, TemplateError>;
 
 /// How a list of steps ended.
 #[derive(Clone, Copy, PartialEq)]
@@ -159,7 +155,7 @@ impl<'t> Parser<'t> {
         let line = 1 + before.bytes().filter(|b| *b == b'\n').count();
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         let column = 1 + before[line_start..].chars().count();
-        Err(Box::new(TemplateError {
+        Err(TemplateError::from(Details {
             stage: Stage::Parse,
             file: self.source.file.clone(),
             template: self.source.file.clone(),

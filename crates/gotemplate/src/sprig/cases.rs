@@ -173,8 +173,11 @@ fn next_word(text: &str) -> (Word, &str, &str) {
     (kind, &text[..end], &text[end..])
 }
 
+/// Where the run of characters that pass a test ends.
+type Run<'r> = &'r dyn Fn(usize, &dyn Fn(char) -> bool) -> usize;
+
 /// `HTTPServer` gives `HTTP`, `Server` gives `Server`.
-fn upper_word(text: &str, after_first: usize, run: &dyn Fn(usize, &dyn Fn(char) -> bool) -> usize) -> usize {
+fn upper_word(text: &str, after_first: usize, run: Run<'_>) -> usize {
     match text[after_first..].chars().next() {
         Some(second) if second.is_uppercase() => {
             let end = run(after_first, &char::is_uppercase);

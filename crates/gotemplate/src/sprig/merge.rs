@@ -26,21 +26,18 @@ pub(super) fn merge(target: &Map, source: &Map, conflict: Conflict) {
             }
             continue;
         }
-        if let (Some(Value::Map(old)), Value::Map(new)) = (&old, &new) {
-            if let (Some(_target), Some(_source)) = (old.enter(), new.enter()) {
-                with_stack(|| merge(old, new, conflict));
-            }
+        if let (Some(Value::Map(old)), Value::Map(new)) = (&old, &new)
+            && let (Some(_target), Some(_source)) = (old.enter(), new.enter())
+        {
+            with_stack(|| merge(old, new, conflict));
         }
         let old_counts = old.as_ref().is_some_and(|old| !is_empty(old));
-        match &new {
-            Value::List(_) if old_counts => {
-                if takes_new {
-                    target.link(key, new);
-                }
-            }
-            Value::Map(_) if old_counts && matches!(old, Some(Value::Map(_))) => {}
-            _ if takes_new || !old_counts => target.link(key, new),
-            _ => {}
+        let keeps = match &new {
+            Value::Map(_) if old_counts && matches!(old, Some(Value::Map(_))) => true,
+            _ => !takes_new && old_counts,
+        };
+        if !keeps {
+            target.link(key, new);
         }
     }
 }

@@ -350,7 +350,7 @@ fn base32_decode(given: &[u8]) -> Result<Vec<u8>, String> {
             out.push(u8::try_from(bits >> count & 0xff).unwrap_or(0));
         }
     }
-    if clean.len() % 8 != 0 || matches!(symbols % 8, 1 | 3 | 6) {
+    if !clean.len().is_multiple_of(8) || matches!(symbols % 8, 1 | 3 | 6) {
         return Err(illegal(clean.len() - clean.len() % 8));
     }
     Ok(out)
