@@ -272,3 +272,22 @@ fn ipv6_works_too() {
     let answer = exchange(cluster.connect(0), b"data");
     assert!(answer.starts_with("PROXY TCP6 ::1 ::1 ") && answer.ends_with("\r\ndata"), "{answer}");
 }
+
+#[test]
+fn strangers_are_not_answered() {
+    // The address of this machine towards others; no packet is sent.
+    let own = std::net::UdpSocket::bind("0.0.0.0:0")
+        .and_then(|socket| socket.connect("192.0.2.1:9").and_then(|()| socket.local_addr()));
+    let Some(address) = own.ok().map(|address| address.ip()).filter(|address| !address.is_loopback()) else {
+        println!("skipped: strangers_are_not_answered: this machine has no network");
+        return;
+    };
+    let cluster = Cluster::new(&[&address.to_string()]);
+    let host_port = pod(address, "");
+    cluster.map(0, &[cluster.entry(host_port, "9:false")]);
+    let hello = format!("PROXY TCP4 1.2.3.4 1.2.3.4 123 {}\r\n", cluster.cluster_port);
+    assert_eq!(exchange(cluster.peer(0), hello.as_bytes()), "SENDPROXY=false\r\n", "a host of the list");
+    std::fs::write(cluster.nodes[0].dir.path().join("hosts.conf"), "192.0.2.7:32767\n").unwrap();
+    cluster.map(0, &[cluster.entry(host_port, "9:false")]);
+    assert_eq!(exchange(cluster.peer(0), hello.as_bytes()), "", "not on the list any more");
+}

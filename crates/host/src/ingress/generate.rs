@@ -109,7 +109,12 @@ fn arrange(rules: &[Rule]) -> Result<(Vec<Frontend<'_>>, Vec<Backend<'_>>), Diag
     let mut frontends: Vec<Frontend<'_>> = Vec::new();
     let mut backends: Vec<Backend<'_>> = Vec::new();
     for (index, rule) in rules.iter().enumerate() {
-        let name = backend_name(rule);
+        let mut name = backend_name(rule, false);
+        let other = backends.iter().find(|backend| backend.name == name);
+        let general = kind(rule) == "general";
+        if general && other.is_some_and(|backend| backend.rule.action != rule.action) {
+            name = backend_name(rule, true);
+        }
         let at = frontends.iter().position(|frontend| frontend.bind == rule.bind);
         let frontend = match at.and_then(|at| frontends.get_mut(at)) {
             Some(frontend) => frontend,
@@ -177,7 +182,8 @@ fn hosts(rule: &Rule) -> (Vec<String>, Vec<String>) {
     (exact, suffixes)
 }
 
-fn backend_name(rule: &Rule) -> String {
+/// The name of a rule's backend. A twin matches the same as another rule but does something else: its name tells more.
+fn backend_name(rule: &Rule, twin: bool) -> String {
     let mut criteria = String::new();
     for (key, paths) in [("path", &rule.path), ("path_beg", &rule.path_beg), ("path_end", &rule.path_end)] {
         if !paths.is_empty() {
@@ -185,18 +191,14 @@ fn backend_name(rule: &Rule) -> String {
         }
     }
     let (exact, suffixes) = hosts(rule);
-    if !exact.is_empty() {
-        let _ = write!(criteria, "{{ host  {}}}", exact.join(" "));
+    if !exact.is_empty() || !suffixes.is_empty() {
+        let _ = write!(criteria, "{{ host {} {}}}", suffixes.join(" "), exact.join(" "));
     }
-    if !suffixes.is_empty() {
-        let _ = write!(criteria, "{{ host_end  {}}}", suffixes.join(" "));
-    }
-    // Rules that redirect differently must not share a backend, even if they match the same.
     let tail = match &rule.action {
-        Action::ClusterPort(_) | Action::RedirectToHttps => String::new(),
-        Action::RedirectLocation(target) => format!("location {target}"),
-        Action::RedirectPrefix(target) => format!("prefix {target}"),
-        Action::Errorfile { code, file } => format!("errorfile {code} {file}"),
+        Action::RedirectLocation(target) if twin => format!("location {target}"),
+        Action::RedirectPrefix(target) if twin => format!("prefix {target}"),
+        Action::Errorfile { code, file } if twin => format!("errorfile {code} {file}"),
+        _ => String::new(),
     };
     let protocol = rule.protocol.as_str();
     let text = format!("{}-{protocol}_{}-{}-{criteria}{tail}\n", rule.bind, kind(rule), rule.weight);
@@ -379,6 +381,26 @@ mod tests {
         let text = generated(&format!("{SHOP}{}", SHOP.replace("61001", "61002")));
         assert!(text.contains("server clusterPort-61001 proxy:61001 send-proxy\n    server clusterPort-61002 proxy:61002 send-proxy"));
         assert_eq!(text.matches("use_backend").count(), 2);
+    }
+
+    #[test]
+    fn rules_that_match_the_same_but_do_something_else_have_their_own_backends() {
+        let text = generated(
+            "bind 80|protocol http|host a|weight 1|redirect_prefix x|bind 80|protocol http|host a|weight 1|redirect_prefix y|",
+        );
+        assert_eq!(text.matches("\nbackend ").count(), 2, "{text}");
+        let name = |text: &str| backend_name(&rules(text)[0], false);
+        let sum = |text: &str| {
+            Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+        };
+        assert_eq!(
+            name("bind 80|protocol http|host a|redirect_prefix x"),
+            sum("80-http_general-100-{ host  a}\n")
+        );
+        assert_eq!(
+            name("bind 80|protocol http|host *.a b|redirect_prefix x"),
+            sum("80-http_general-100-{ host .a b}\n")
+        );
     }
 
     #[test]
