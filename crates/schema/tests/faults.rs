@@ -12,7 +12,7 @@ use podsmith_schema::strategy::{self, Birth};
 use podsmith_schema::{decode, defaults, merge_patch, validate};
 use support::Server;
 
-const RECORDED: &str = include_str!("data/faults.json");
+const RECORDED: [&str; 2] = [include_str!("data/faults.json"), include_str!("data/faults2.json")];
 
 /// Messages that print Go values or a difference are compared without that part.
 fn comparable(message: &str) -> String {
@@ -25,7 +25,8 @@ fn comparable(message: &str) -> String {
 
 #[test]
 fn recorded_faults_come_out_the_same() {
-    let records: Vec<Value> = serde_json::from_str(RECORDED).unwrap();
+    let records: Vec<Value> =
+        RECORDED.iter().flat_map(|text| serde_json::from_str::<Vec<Value>>(text).unwrap()).collect();
     let server = Server::default();
     let mut wrong = Vec::new();
     for (at, record) in records.iter().enumerate() {

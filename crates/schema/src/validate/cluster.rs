@@ -16,7 +16,7 @@ pub(super) fn autoscaler(object: &At<'_>, faults: &mut Faults) {
     if max.int() < 1 {
         faults.required(&max, "must be set and greater than 0");
     }
-    if min.is_set() && max.int() >= 1 && max.int() < min.int() {
+    if min.is_set() && max.int() < min.int() {
         faults.invalid(&max, "must be greater than or equal to `minReplicas`");
     }
     let target = spec.child("scaleTargetRef");

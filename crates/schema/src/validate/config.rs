@@ -121,7 +121,18 @@ fn docker(data: &At<'_>, key: &str, faults: &mut Faults) {
 }
 
 /// Checks a Node.
-pub(super) fn node(object: &At<'_>, faults: &mut Faults) {
+pub(super) fn node(object: &At<'_>, old: Option<&At<'_>>, faults: &mut Faults) {
+    if let Some(old) = old {
+        for (key, shown) in [("podCIDRs", "podCIDR"), ("providerID", "providerID")] {
+            let (now, before) = (object.at(&["spec", key]), old.at(&["spec", key]));
+            if !before.is_empty() && now.value != before.value {
+                faults.forbidden(
+                    &now,
+                    format!("node updates may not change {shown} except from \"\" to valid"),
+                );
+            }
+        }
+    }
     let taints = At { path: "metadata.taints".to_owned(), value: object.at(&["spec", "taints"]).value };
     let mut seen: Vec<(&str, &str)> = Vec::new();
     for taint in taints.items() {

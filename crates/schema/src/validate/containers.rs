@@ -70,6 +70,7 @@ fn common(container: &At<'_>, volumes: &[&str], faults: &mut Faults) {
     mounts(container, volumes, faults);
     faults.one_of(&container.child("imagePullPolicy"), &["Always", "IfNotPresent", "Never"]);
     resources(&container.child("resources"), faults);
+    resize_policy(&container.child("resizePolicy"), faults);
     security(&container.child("securityContext"), faults);
 }
 
@@ -345,6 +346,11 @@ fn security(context: &At<'_>, faults: &mut Faults) {
             faults.invalid(&at, "must be between 0 and 2147483647, inclusive");
         }
     }
+    let mount = context.child("procMount");
+    if mount.is_set() && !matches!(mount.text(), "Default" | "Unmasked") {
+        faults.not_supported(&mount, &["Default", "Unmasked"]);
+    }
+    seccomp(&context.child("seccompProfile"), faults);
     let escalation = context.child("allowPrivilegeEscalation");
     if escalation.is_set() && !escalation.flag() {
         if context.child("privileged").flag() {
@@ -360,6 +366,41 @@ fn security(context: &At<'_>, faults: &mut Faults) {
                 context.path.as_str(),
                 context.value.clone(),
                 "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN",
+            ));
+        }
+    }
+}
+
+/// A seccomp profile: its sort, and the file when it is one.
+pub(super) fn seccomp(profile: &At<'_>, faults: &mut Faults) {
+    if !profile.is_set() {
+        return;
+    }
+    const SORTS: [&str; 3] = ["Localhost", "RuntimeDefault", "Unconfined"];
+    let (sort, file) = (profile.child("type"), profile.child("localhostProfile"));
+    if !SORTS.contains(&sort.text()) {
+        faults.not_supported(&sort, &SORTS);
+    }
+    if sort.text() == "Localhost" {
+        if file.is_empty() {
+            faults.required(&file, "must be set when seccomp type is Localhost");
+        }
+    } else if file.is_set() {
+        faults.invalid(&file, "can only be set when seccomp type is Localhost");
+    }
+}
+
+fn resize_policy(list: &At<'_>, faults: &mut Faults) {
+    for policy in list.items() {
+        let (name, restart) = (policy.child("resourceName"), policy.child("restartPolicy"));
+        if !matches!(name.text(), "cpu" | "memory") {
+            faults.push(Fault::not_supported(list.path.as_str(), name.text(), &["cpu", "memory"]));
+        }
+        if !matches!(restart.text(), "NotRequired" | "RestartContainer") {
+            faults.push(Fault::not_supported(
+                list.path.as_str(),
+                restart.text(),
+                &["NotRequired", "RestartContainer"],
             ));
         }
     }

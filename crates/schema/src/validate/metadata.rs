@@ -15,6 +15,8 @@ pub(super) fn name_rule(gvk: &GroupVersionKind) -> NameRule {
         ("", "Namespace" | "Service") | ("apps", "StatefulSet") => names::dns_label,
         ("rbac.authorization.k8s.io", _) => names::path_segment,
         ("certificates.k8s.io", "ClusterTrustBundle") => names::path_segment,
+        // Checked with the rest of the object.
+        ("networking.k8s.io", "IPAddress") | ("apiregistration.k8s.io", _) => names::path_segment,
         _ => names::dns_subdomain,
     }
 }
@@ -64,7 +66,7 @@ pub(super) fn shared(metadata: &At<'_>, faults: &mut Faults) {
 pub(super) fn labels(labels: &At<'_>, faults: &mut Faults) {
     for (key, value) in labels.entries() {
         let at = |value: Value| Fault::invalid(labels.path.as_str(), value, "");
-        for text in names::qualified_name(key) {
+        for text in names::label_key(key) {
             faults.push(Fault { detail: text, ..at(Value::from(key)) });
         }
         for text in names::label_value(value.text()) {

@@ -12,6 +12,7 @@ mod metadata;
 mod names;
 mod networking;
 mod node;
+mod others;
 mod pods;
 mod rbac;
 mod schedule;
@@ -45,6 +46,7 @@ pub fn update(gvk: &GroupVersionKind, new: &Value, old: &Value) -> Vec<Fault> {
     if revalidates_metadata(gvk) {
         let namespaced = is_cluster_scoped(gvk) == Some(false);
         metadata::create(&new.child("metadata"), namespaced, metadata::name_rule(gvk), &mut faults);
+        metadata::qualified_finalizers(&new.child("metadata"), &mut faults);
     }
     metadata::qualified_finalizers(&new.child("metadata"), &mut faults);
     body(gvk, &new, Some(&old), &mut faults);
@@ -64,8 +66,10 @@ fn changed_metadata(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
 fn revalidates_metadata(gvk: &GroupVersionKind) -> bool {
     matches!(
         (&*gvk.group, &*gvk.kind),
-        ("", "ConfigMap" | "Secret" | "PersistentVolumeClaim" | "PersistentVolume" | "Pod")
-            | ("rbac.authorization.k8s.io", _)
+        (
+            "",
+            "ConfigMap" | "Secret" | "PersistentVolumeClaim" | "PersistentVolume" | "Pod" | "ServiceAccount"
+        ) | ("rbac.authorization.k8s.io", _)
     )
 }
 
@@ -109,13 +113,14 @@ fn body(gvk: &GroupVersionKind, object: &At<'_>, old: Option<&At<'_>>, faults: &
         ("", "Endpoints") => services::endpoints(object, faults),
         ("", "ConfigMap") => config::config_map(object, old, faults),
         ("", "Secret") => config::secret(object, old, faults),
-        ("", "Node") => config::node(object, faults),
+        ("", "Node") => config::node(object, old, faults),
         ("", "Namespace") => config::namespace(object, faults),
         ("", "ResourceQuota") => config::quota(object, old, faults),
         ("", "LimitRange") => config::limit_range(object, faults),
         ("", "Event") => config::event(object, faults),
         ("", "PersistentVolume") => claims::volume(object, old, faults),
         ("", "PersistentVolumeClaim") => claims::claim(object, old, faults),
+        ("apps", "ControllerRevision") => others::revision(object, old, faults),
         ("apps", kind) => workloads::apps(kind, object, old, faults),
         ("batch", "Job") => workloads::job(object, old, faults),
         ("batch", "CronJob") => workloads::cron_job(object, faults),
@@ -137,6 +142,15 @@ fn body(gvk: &GroupVersionKind, object: &At<'_>, old: Option<&At<'_>>, faults: &
             "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration",
         ) => {
             cluster::webhooks(object, faults);
+        }
+        ("admissionregistration.k8s.io", kind) => others::admission_policy(kind, object, faults),
+        ("storage.k8s.io", kind) => others::storage(kind, object, faults),
+        ("flowcontrol.apiserver.k8s.io", kind) => others::flow_control(kind, object, faults),
+        ("node.k8s.io", "RuntimeClass") => others::runtime_class(object, old, faults),
+        ("certificates.k8s.io", "CertificateSigningRequest") => others::signing_request(object, faults),
+        ("apiregistration.k8s.io", "APIService") => others::api_service(object, faults),
+        ("networking.k8s.io", kind @ ("ServiceCIDR" | "IPAddress")) => {
+            others::service_addresses(kind, object, old, faults);
         }
         ("apiextensions.k8s.io", "CustomResourceDefinition") => crds::definition(object, old, faults),
         _ => {}

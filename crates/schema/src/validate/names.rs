@@ -145,6 +145,12 @@ pub(super) fn qualified_name(text: &str) -> Vec<String> {
     wrong
 }
 
+/// The key of a label: a qualified name by another name.
+pub(super) fn label_key(text: &str) -> Vec<String> {
+    let wrong = qualified_name(text).into_iter();
+    wrong.map(|text| text.replacen("a qualified name must", "a valid label key must", 1)).collect()
+}
+
 /// The value of a label.
 pub(super) fn label_value(text: &str) -> Vec<String> {
     let mut wrong = Vec::new();

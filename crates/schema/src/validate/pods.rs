@@ -47,6 +47,10 @@ pub(super) fn spec(spec: &At<'_>, place: Place, faults: &mut Faults) {
     security_context(&spec.child("securityContext"), faults);
     dns_config(spec, faults);
     spread(&spec.child("topologySpreadConstraints"), faults);
+    gates_and_claims(spec, faults);
+    if place == Place::Pod && !spec.child("ephemeralContainers").is_empty() {
+        faults.forbidden(&spec.child("ephemeralContainers"), "cannot be set on create");
+    }
     affinity(&spec.child("affinity"), faults);
     simple_names(spec, faults);
     let deadline = spec.child("activeDeadlineSeconds");
@@ -58,6 +62,34 @@ pub(super) fn spec(spec: &At<'_>, place: Place, faults: &mut Faults) {
     let preemption = spec.child("preemptionPolicy");
     if !preemption.is_empty() && !matches!(preemption.text(), "PreemptLowerPriority" | "Never") {
         faults.not_supported(&preemption, &["PreemptLowerPriority", "Never"]);
+    }
+}
+
+fn gates_and_claims(spec: &At<'_>, faults: &mut Faults) {
+    let mut seen: Vec<&str> = Vec::new();
+    for gate in spec.child("schedulingGates").items() {
+        let name = At { path: gate.path.clone(), value: gate.child("name").value };
+        faults.each(&name, names::qualified_name(name.text()));
+        if seen.contains(&name.text()) {
+            faults.duplicate(&name);
+        }
+        seen.push(name.text());
+    }
+    for gate in spec.child("readinessGates").items() {
+        let kind = gate.child("conditionType");
+        faults.each(&kind, names::qualified_name(kind.text()));
+    }
+    for claim in spec.child("resourceClaims").items() {
+        faults.each(&claim.child("name"), names::dns_label(claim.child("name").text()));
+        match (claim.child("resourceClaimName").is_set(), claim.child("resourceClaimTemplateName").is_set()) {
+            (false, false) => faults
+                .invalid(&claim, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"),
+            (true, true) => faults.invalid(
+                &claim,
+                "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified",
+            ),
+            _ => {}
+        }
     }
 }
 
@@ -103,6 +135,11 @@ fn security_context(context: &At<'_>, faults: &mut Faults) {
             faults.invalid(&at, "must be between 0 and 2147483647, inclusive");
         }
     }
+    let change = context.child("fsGroupChangePolicy");
+    if change.is_set() && !matches!(change.text(), "Always" | "OnRootMismatch") {
+        faults.not_supported(&change, &["Always", "OnRootMismatch"]);
+    }
+    containers::seccomp(&context.child("seccompProfile"), faults);
     for group in context.child("supplementalGroups").items() {
         if !(0..=i64::from(i32::MAX)).contains(&group.int()) {
             faults.invalid(&group, "must be between 0 and 2147483647, inclusive");
@@ -145,7 +182,7 @@ fn dns_config(spec: &At<'_>, faults: &mut Faults) {
     }
 }
 
-fn tolerations(list: &At<'_>, faults: &mut Faults) {
+pub(super) fn tolerations(list: &At<'_>, faults: &mut Faults) {
     for toleration in list.items() {
         let key = toleration.child("key");
         if !key.is_empty() {
@@ -314,7 +351,19 @@ pub(super) fn update(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
         faults.invalid(&deadline, "must not update from a positive integer to nil value");
     }
     kept_tolerations(&new, &old, faults);
-    if frozen(new.value, old.value) != *old.value {
+    // A pod that is held back may still be told where to go.
+    let mut before = old.value.clone();
+    if !old.child("schedulingGates").is_empty()
+        && old
+            .child("nodeSelector")
+            .entries()
+            .iter()
+            .all(|(key, at)| new.child("nodeSelector").child(key).value == at.value)
+        && let (Value::Object(map), Some(selector)) = (&mut before, new.value.get("nodeSelector"))
+    {
+        map.insert("nodeSelector".to_owned(), selector.clone());
+    }
+    if frozen(new.value, &before) != before {
         faults.forbidden(&new, format!("pod updates may not change fields other than {CHANGEABLE}"));
     }
 }
@@ -331,7 +380,7 @@ fn kept_tolerations(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
             old.child("schedulingGates").value.as_array().is_some_and(|list| list.contains(gate.value));
         if !before {
             let text = "only deletion is allowed, but found new scheduling gate";
-            faults.forbidden(&gate, format!("{text} '{}'", gate.child("name").text()));
+            faults.forbidden(&gate.child("name"), format!("{text} '{}'", gate.child("name").text()));
         }
     }
 }
