@@ -13,8 +13,10 @@
 //! | [`daemon`] | wanted states become actions; ready pods become the port map |
 //! | [`proxy`] | a connection to a cluster port finds a pod on some host |
 //! | [`ingress`] | rules of all pods become one haproxy.cfg |
+//! | [`project`] | which pods run on which hosts, and bringing them there |
 
 pub mod daemon;
 pub mod ingress;
 pub mod layout;
+pub mod project;
 pub mod proxy;

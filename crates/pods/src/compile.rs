@@ -76,8 +76,16 @@ pub struct Compiled {
 ///
 /// Everything that is wrong with the input, or the file that could not be written.
 pub fn compile(request: &Request) -> Result<Compiled, Diagnostics> {
-    let loaded = load(request)?;
-    write(request, loaded)
+    write(request, load(request, None)?)
+}
+
+/// As [`compile`], with values for the variables from elsewhere than the .env file.
+///
+/// # Errors
+///
+/// As [`compile`].
+pub fn compile_with(request: &Request, values: &mut dyn Values) -> Result<Compiled, Diagnostics> {
+    write(request, load(request, Some(values))?)
 }
 
 /// Compiles many pods on all processors. The results stand in the order of the requests.
@@ -103,7 +111,7 @@ pub fn compile_all(requests: &[Request]) -> Vec<Result<Compiled, Diagnostics>> {
 ///
 /// Everything that is wrong with the input.
 pub fn read_pod(request: &Request) -> Result<(Pod, Diagnostics), Diagnostics> {
-    load(request).map(|loaded| (loaded.pod, loaded.warnings))
+    load(request, None).map(|loaded| (loaded.pod, loaded.warnings))
 }
 
 struct Loaded {
@@ -114,7 +122,7 @@ struct Loaded {
     output: PathBuf,
 }
 
-fn load(request: &Request) -> Result<Loaded, Diagnostics> {
+fn load(request: &Request, values: Option<&mut dyn Values>) -> Result<Loaded, Diagnostics> {
     let file = request.input.to_string_lossy().into_owned();
     let text = read_text(&request.input)?;
     let directory = parent(&request.input);
@@ -126,11 +134,10 @@ fn load(request: &Request) -> Result<Loaded, Diagnostics> {
     let source_dir = request.source_dir.clone().unwrap_or_else(|| directory.to_owned());
     let absolute = std::path::absolute(&source_dir).unwrap_or_else(|_| source_dir.clone());
     let name = request.name.clone().unwrap_or_else(|| directory_name(directory));
-    let processed = if request.preprocess {
-        let mut values = file_values(request, &text, &output)?;
-        process(&file, &text, &mut values, request.missing)?
-    } else {
-        Processed::unchanged(&text)
+    let processed = match values {
+        _ if !request.preprocess => Processed::unchanged(&text),
+        Some(values) => preprocess(&file, &text, values, request.missing)?,
+        None => process(&file, &text, &mut file_values(request, &text, &output)?, request.missing)?,
     };
     let context = Context { file: &file, name: &name, source_dir: &absolute.to_string_lossy() };
     let (pod, found) =
@@ -158,7 +165,7 @@ fn process(
 }
 
 /// The text after `podVersion:` at column 0, before YAML is read.
-pub(crate) fn declared_version(text: &str) -> Option<&str> {
+pub fn declared_version(text: &str) -> Option<&str> {
     let value = text.lines().find_map(|line| line.strip_prefix("podVersion:"))?;
     let value = value.split(" #").next().unwrap_or(value).trim();
     let unquoted = value.strip_prefix(['"', '\'']).and_then(|inner| inner.strip_suffix(['"', '\'']));
