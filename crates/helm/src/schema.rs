@@ -1,10 +1,12 @@
 //! `values.schema.json`: the values of every chart against that chart's own schema.
 
-use jsonschema::{Retrieve, Uri};
+use std::sync::{Arc, OnceLock};
+
+use jsonschema::{Retrieve, Uri, Validator};
 use podsmith_gotemplate::{Map, Value};
 use podsmith_object::Value as Json;
 
-use crate::chart::ChartFile;
+use crate::chart::{Chart, ChartFile};
 use crate::dependencies::Node;
 use crate::error::{HelmError, SchemaProblem};
 use crate::reading::with_whole_numbers;
@@ -20,7 +22,7 @@ pub(crate) fn validate(node: &Node, values: &Map, warnings: &mut Warnings) -> Re
 fn collect(node: &Node, values: &Map, problems: &mut Vec<SchemaProblem>, warnings: &mut Warnings) {
     let name = &node.metadata.name;
     if let Some(schema) = node.chart.schema() {
-        let found = check(schema, values, warnings);
+        let found = check(&node.chart, schema, values, warnings);
         problems.extend(found.into_iter().map(|(path, message)| SchemaProblem {
             chart: name.clone(),
             path,
@@ -40,26 +42,47 @@ fn collect(node: &Node, values: &Map, problems: &mut Vec<SchemaProblem>, warning
     }
 }
 
-/// Where and how the values break one schema.
-fn check(schema: &ChartFile, values: &Map, warnings: &mut Warnings) -> Vec<(String, String)> {
-    let broken = |reason: String| vec![(String::new(), format!("values.schema.json: {reason}"))];
+/// A chart's schema, compiled when it is first needed and kept with the chart.
+#[derive(Default)]
+pub(crate) struct CompiledSchema(OnceLock<Compiled>);
+
+impl std::fmt::Debug for CompiledSchema {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CompiledSchema")
+    }
+}
+
+struct Compiled {
+    validator: Result<Validator, String>,
+    /// Remote parts that were not fetched.
+    skipped: Vec<String>,
+}
+
+fn compile(schema: &ChartFile) -> Compiled {
     let mut schema: Json = match serde_json::from_slice(schema.content()) {
         Ok(schema) => schema,
-        Err(error) => return broken(error.to_string()),
+        Err(error) => return Compiled { validator: Err(error.to_string()), skipped: Vec::new() },
     };
-    use_known_dialect(&mut schema);
-    let offline = std::sync::Arc::new(Offline::default());
+    use_known_dialects(&mut schema, true);
+    let offline = Arc::new(Offline::default());
     let validator = jsonschema::options()
         .with_retriever(OfflineRetriever(offline.clone()))
         .should_ignore_unknown_formats(true)
-        .build(&schema);
-    let validator = match validator {
-        Ok(validator) => validator,
-        Err(error) => return broken(error.to_string()),
-    };
-    warnings.extend(offline.take().into_iter().map(|uri| {
+        .build(&schema)
+        .map_err(|error| error.to_string());
+    Compiled { validator, skipped: offline.take() }
+}
+
+/// Where and how the values break one schema.
+fn check(chart: &Chart, schema: &ChartFile, values: &Map, warnings: &mut Warnings) -> Vec<(String, String)> {
+    let compiled = chart.compiled_schema.0.get_or_init(|| compile(schema));
+    warnings.extend(compiled.skipped.iter().map(|uri| {
         format!("values.schema.json refers to {uri}, which is not fetched; that part is not checked")
     }));
+    let validator = match &compiled.validator {
+        Ok(validator) => validator,
+        Err(reason) => return vec![(String::new(), format!("values.schema.json: {reason}"))],
+    };
     let values = with_whole_numbers(&Value::Map(values.clone()).to_json());
     validator
         .iter_errors(&values)
@@ -84,14 +107,31 @@ fn dotted(pointer: &str) -> String {
     out
 }
 
-/// A `$schema` that names no known draft means the latest one.
-fn use_known_dialect(schema: &mut Json) {
-    let known = ["draft-04", "draft-06", "draft-07", "2019-09", "2020-12"];
-    if let Json::Object(map) = schema
-        && let Some(Json::String(dialect)) = map.get("$schema")
-        && !known.iter().any(|draft| dialect.contains(draft))
-    {
-        map.shift_remove("$schema");
+/// Writes every `$schema` the way the specifications do: charts have it with `https`, without `#`, or made up. One
+/// that names no known draft means the latest.
+fn use_known_dialects(schema: &mut Json, is_root: bool) {
+    const DRAFTS: [(&str, &str); 5] = [
+        ("draft-04", "http://json-schema.org/draft-04/schema#"),
+        ("draft-06", "http://json-schema.org/draft-06/schema#"),
+        ("draft-07", "http://json-schema.org/draft-07/schema#"),
+        ("2019-09", "https://json-schema.org/draft/2019-09/schema"),
+        ("2020-12", "https://json-schema.org/draft/2020-12/schema"),
+    ];
+    match schema {
+        Json::Object(map) => {
+            if let Some(Json::String(dialect)) = map.get_mut("$schema") {
+                match DRAFTS.iter().find(|(name, _)| dialect.contains(name)) {
+                    Some((_, known)) => (*known).clone_into(dialect),
+                    None if is_root => {
+                        map.shift_remove("$schema");
+                    }
+                    None => {}
+                }
+            }
+            map.values_mut().for_each(|inner| use_known_dialects(inner, false));
+        }
+        Json::Array(items) => items.iter_mut().for_each(|inner| use_known_dialects(inner, false)),
+        _ => {}
     }
 }
 
@@ -107,7 +147,7 @@ impl Offline {
     }
 }
 
-struct OfflineRetriever(std::sync::Arc<Offline>);
+struct OfflineRetriever(Arc<Offline>);
 
 impl Retrieve for OfflineRetriever {
     fn retrieve(&self, uri: &Uri<String>) -> Result<Json, Box<dyn std::error::Error + Send + Sync>> {

@@ -249,6 +249,25 @@ fn remote_schemas_are_not_fetched_and_that_is_said() {
 }
 
 #[test]
+fn schemas_of_every_draft_are_understood_however_they_name_it() {
+    for dialect in [
+        "http://json-schema.org/draft-04/schema#",
+        "https://json-schema.org/draft-07/schema",
+        "http://json-schema.org/draft-06/schema",
+        "https://json-schema.org/draft/2019-09/schema",
+        "https://json-schema.org/draft/2020-12/schema#",
+        "http://json-schema.org/schema#",
+        "https://example.com/made-up",
+    ] {
+        let text =
+            json!({"$schema": dialect, "properties": {"a": {"type": "string", "$comment": "x"}}}).to_string();
+        let chart = chart(&[("values.schema.json", &text)]);
+        assert!(render(&chart, &with_values(json!({"a": "x"}))).is_ok(), "{dialect}");
+        assert!(render(&chart, &with_values(json!({"a": 1}))).is_err(), "{dialect}");
+    }
+}
+
+#[test]
 fn release_names_dependencies_and_versions_are_checked_first() {
     let missing = chart(&[(
         "Chart.yaml",

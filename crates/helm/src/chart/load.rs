@@ -11,6 +11,7 @@ use super::{Chart, archive};
 use crate::error::HelmError;
 use crate::reading::first_document;
 use crate::render::TemplateCache;
+use crate::schema::CompiledSchema;
 
 /// How deep charts may contain charts.
 const DEEPEST: usize = 32;
@@ -44,6 +45,7 @@ fn nested(files: Vec<ChartFile>, origin: &str, depth: usize) -> Result<Arc<Chart
         files: parts.files,
         subcharts,
         parsed: TemplateCache::default(),
+        compiled_schema: CompiledSchema::default(),
     }))
 }
 

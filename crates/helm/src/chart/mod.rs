@@ -23,6 +23,7 @@ pub use pattern::{BadPattern, Pattern};
 
 use crate::error::HelmError;
 use crate::render::TemplateCache;
+use crate::schema::CompiledSchema;
 
 /// A chart with its subcharts.
 #[derive(Debug)]
@@ -35,6 +36,7 @@ pub struct Chart {
     files: Vec<ChartFile>,
     subcharts: Vec<Arc<Chart>>,
     pub(crate) parsed: TemplateCache,
+    pub(crate) compiled_schema: CompiledSchema,
 }
 
 impl Chart {
@@ -88,6 +90,7 @@ impl Chart {
             files: self.files.clone(),
             subcharts,
             parsed: TemplateCache::default(),
+            compiled_schema: CompiledSchema::default(),
         })
     }
 
