@@ -105,6 +105,11 @@ fn cluster_addresses(spec: &At<'_>, faults: &mut Faults) {
     let addresses = spec.child("clusterIPs");
     let first = addresses.items().first().map(|first| first.text()).unwrap_or("");
     let single = spec.child("clusterIP").text();
+    if !addresses.is_empty() && single.is_empty() {
+        let text = "must be empty when `clusterIP` is not specified";
+        faults.push(Fault::invalid("spec.clusterIPs", addresses.value.clone(), text));
+        return;
+    }
     if !addresses.is_empty() && single != first {
         faults.push(Fault::invalid(
             "spec.clusterIPs",
@@ -139,7 +144,12 @@ fn cluster_addresses(spec: &At<'_>, faults: &mut Faults) {
             );
         }
     }
+    let mut seen: Vec<&str> = Vec::new();
     for family in spec.child("ipFamilies").items() {
+        if seen.contains(&family.text()) {
+            faults.duplicate(&family);
+        }
+        seen.push(family.text());
         if !matches!(family.text(), "IPv4" | "IPv6") {
             faults.not_supported(&family, &["IPv4", "IPv6"]);
         }
@@ -190,7 +200,23 @@ fn traffic(spec: &At<'_>, faults: &mut Faults) {
             faults.forbidden(&at, "may only be used when `type` is 'LoadBalancer'");
         }
     }
+    if balancer {
+        let ranges = At {
+            path: "spec.LoadBalancerSourceRanges".to_owned(),
+            value: spec.child("loadBalancerSourceRanges").value,
+        };
+        ranges.items().iter().for_each(|range| super::networking::cidr(range, faults));
+        let class = spec.child("loadBalancerClass");
+        if class.is_set() {
+            faults.each(&class, names::qualified_name(class.text()));
+        }
+    }
     let policy = spec.child("externalTrafficPolicy");
+    let health = spec.child("healthCheckNodePort");
+    if health.int() != 0 && !(balancer && policy.text() == "Local") {
+        let text = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
+        faults.invalid(&health, text);
+    }
     let external = matches!(kind, "LoadBalancer" | "NodePort")
         || kind == "ClusterIP" && !spec.child("externalIPs").is_empty();
     if !policy.is_empty() {

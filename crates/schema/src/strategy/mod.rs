@@ -3,6 +3,8 @@
 //! The functions change the new object before it is validated. They know built-in kinds; for custom resources use
 //! [`custom_create`] and [`custom_update`].
 
+mod service;
+
 use podsmith_object::quantity::Quantity;
 use podsmith_object::{GroupVersionKind, Map, Value, json};
 
@@ -172,6 +174,7 @@ pub fn prepare_create(gvk: &GroupVersionKind, object: &mut Value, birth: Birth<'
             }
         }
         ("batch", "Job") => job_selector(object, birth.uid),
+        ("", "Service") => service::prepare_create(object),
         ("apps", "DaemonSet") => count_template(object, None),
         ("", "Node") => not_ready_yet(object),
         ("", "ServiceAccount") => bare_secret_names(object),
@@ -207,7 +210,7 @@ pub fn prepare_update(gvk: &GroupVersionKind, new: &mut Value, old: &Value) {
         ("", "Secret") if new.get("type").and_then(Value::as_str).is_none_or(str::is_empty) => {
             copy(old, new, &["type"])
         }
-        ("", "Service") => keep_service_fields(new, old),
+        ("", "Service") => service::prepare_update(new, old),
         ("apps", "DaemonSet") => count_template(new, Some(old)),
         ("", "ServiceAccount") => bare_secret_names(new),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => add_stored_version(new),
@@ -389,75 +392,6 @@ fn pair_data_sources(object: &mut Value) {
             }
         }
         _ => {}
-    }
-}
-
-/// A change that leaves out addresses and ports keeps those handed out before.
-fn keep_service_fields(new: &mut Value, old: &Value) {
-    let kind = |object: &Value| object.pointer("/spec/type").and_then(Value::as_str).unwrap_or("").to_owned();
-    if kind(new) == "ExternalName" {
-        return;
-    }
-    let empty = |object: &Value, key: &str| {
-        object.pointer(&format!("/spec/{key}")).is_none_or(|value| match value {
-            Value::String(text) => text.is_empty(),
-            Value::Array(items) => items.is_empty(),
-            Value::Number(number) => number.as_i64() == Some(0),
-            other => other.is_null(),
-        })
-    };
-    if kind(old) != "ExternalName" && empty(new, "clusterIP") && empty(new, "clusterIPs") {
-        copy(old, new, &["spec", "clusterIP"]);
-        copy(old, new, &["spec", "clusterIPs"]);
-    }
-    // A client that knows only the single address changes that one; the list follows.
-    let same = |key: &str| new.pointer(&format!("/spec/{key}")) == old.pointer(&format!("/spec/{key}"));
-    if !empty(new, "clusterIP") && !same("clusterIP") && same("clusterIPs") {
-        let address = new.pointer("/spec/clusterIP").cloned().unwrap_or_default();
-        set(new, &["spec", "clusterIPs"], json!([address]));
-    }
-    for field in ["ipFamilies", "ipFamilyPolicy"] {
-        if empty(new, field) {
-            copy(old, new, &["spec", field]);
-        }
-    }
-    let needs_ports = |kind: &str| matches!(kind, "NodePort" | "LoadBalancer");
-    if needs_ports(&kind(new)) && needs_ports(&kind(old)) {
-        keep_node_ports(new, old);
-        if empty(new, "healthCheckNodePort") && same_health_check(new, old) {
-            copy(old, new, &["spec", "healthCheckNodePort"]);
-        }
-    }
-}
-
-fn same_health_check(new: &Value, old: &Value) -> bool {
-    let wants = |object: &Value| {
-        object.pointer("/spec/type") == Some(&json!("LoadBalancer"))
-            && object.pointer("/spec/externalTrafficPolicy") == Some(&json!("Local"))
-    };
-    wants(new) && wants(old)
-}
-
-fn keep_node_ports(new: &mut Value, old: &Value) {
-    let old_ports = old.pointer("/spec/ports").and_then(Value::as_array).cloned().unwrap_or_default();
-    let key = |port: &Value| (port.get("protocol").cloned(), port.get("port").cloned());
-    let used: Vec<Value> = new
-        .pointer("/spec/ports")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(|port| port.get("nodePort").cloned())
-        .collect();
-    let Some(Value::Array(ports)) = new.pointer_mut("/spec/ports") else { return };
-    for port in ports {
-        if port.get("nodePort").and_then(Value::as_i64).unwrap_or(0) != 0 {
-            continue;
-        }
-        let before = old_ports.iter().find(|before| key(before) == key(port));
-        let number = before.and_then(|before| before.get("nodePort")).filter(|number| !used.contains(number));
-        if let (Some(number), Value::Object(port)) = (number, port) {
-            port.insert("nodePort".to_owned(), number.clone());
-        }
     }
 }
 
