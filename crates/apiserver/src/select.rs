@@ -158,6 +158,9 @@ fn field_text(object: &Value, path: &[String]) -> String {
 }
 
 fn unknown_field(resource: &Resource, path: &str) -> ApiError {
+    if resource.is("batch", "jobs") {
+        return ApiError::bad_request(format!("field label \"{path}\" not supported for Job"));
+    }
     if resource.is_custom() || !known_fields(resource).is_empty() {
         return ApiError::bad_request(format!("field label not supported: {path}"));
     }

@@ -100,7 +100,8 @@ impl Server {
         } else {
             encoding
         };
-        let packs = text_header(&request, header::ACCEPT_ENCODING).is_some_and(|known| known.contains("gzip"));
+        let packs =
+            text_header(&request, header::ACCEPT_ENCODING).is_some_and(|known| known.contains("gzip"));
         let reply = match self.route(request, identity, form).await {
             Ok(reply) => reply,
             Err(error) => Reply::error(&error),

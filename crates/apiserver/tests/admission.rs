@@ -73,9 +73,13 @@ async fn webhook(answer: fn(&Value) -> Value) -> (SocketAddr, String) {
                     let review = json!({
                         "apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": response,
                     });
-                    Ok::<_, std::convert::Infallible>(Response::new(Full::new(Bytes::from(review.to_string()))))
+                    Ok::<_, std::convert::Infallible>(Response::new(Full::new(Bytes::from(
+                        review.to_string(),
+                    ))))
                 });
-                let _ = auto::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), service).await;
+                let _ = auto::Builder::new(TokioExecutor::new())
+                    .serve_connection(TokioIo::new(stream), service)
+                    .await;
             });
         }
     });
@@ -167,7 +171,8 @@ async fn bind(client: &kube::Client, kind: &str, spec: Value, binding: Value) {
     let policy = json!({"apiVersion": version, "kind": kind, "metadata": {"name": "policy"}, "spec": spec});
     create(&api(client, GROUP, kind, None), policy).await.unwrap();
     let bound = format!("{kind}Binding");
-    let mut binding = json!({"apiVersion": version, "kind": bound, "metadata": {"name": "b"}, "spec": binding});
+    let mut binding =
+        json!({"apiVersion": version, "kind": bound, "metadata": {"name": "b"}, "spec": binding});
     binding["spec"]["policyName"] = "policy".into();
     create(&api(client, GROUP, &bound, None), binding).await.unwrap();
 }

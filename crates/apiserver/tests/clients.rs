@@ -47,7 +47,11 @@ impl Fixture {
     async fn kubectl(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments).await;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(output.status.success(), "kubectl {arguments:?}: {text}{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "kubectl {arguments:?}: {text}{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         text
     }
 
@@ -116,14 +120,18 @@ async fn kubectl_finds_explains_and_asks() {
     let resources = fixture.kubectl(&["api-resources", "--api-group=apps", "-o", "name"]).await;
     assert!(resources.contains("statefulsets.apps"));
     assert!(fixture.kubectl(&["explain", "deployment.spec.strategy"]).await.contains("rollingUpdate"));
-    assert!(fixture.kubectl(&["explain", "pod", "--recursive"]).await.contains("terminationGracePeriodSeconds"));
+    assert!(
+        fixture.kubectl(&["explain", "pod", "--recursive"]).await.contains("terminationGracePeriodSeconds")
+    );
     assert_eq!(fixture.kubectl(&["auth", "can-i", "create", "pods"]).await, "yes\n");
     assert!(fixture.kubectl(&["auth", "whoami"]).await.contains("system:masters"));
     fixture.kubectl(&["create", "serviceaccount", "bob"]).await;
     let bob = "--as=system:serviceaccount:default:bob";
     let may = fixture.run(&["auth", "can-i", "list", "pods", bob]).await;
     assert_eq!(String::from_utf8_lossy(&may.stdout), "no\n");
-    fixture.kubectl(&["create", "rolebinding", "bob", "--clusterrole=view", "--serviceaccount=default:bob"]).await;
+    fixture
+        .kubectl(&["create", "rolebinding", "bob", "--clusterrole=view", "--serviceaccount=default:bob"])
+        .await;
     assert_eq!(fixture.kubectl(&["auth", "can-i", "list", "pods", bob]).await, "yes\n");
     let token = fixture.kubectl(&["create", "token", "bob"]).await;
     let anonymous = fixture.file("empty", "");
@@ -150,7 +158,8 @@ impl Drop for Running {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_real_controller_manager_does_its_work() {
     const TEST: &str = "kube-controller-manager";
-    let (Some(kubectl), Some(manager)) = (program(TEST, "kubectl"), program(TEST, "kube-controller-manager")) else {
+    let (Some(kubectl), Some(manager)) = (program(TEST, "kubectl"), program(TEST, "kube-controller-manager"))
+    else {
         return;
     };
     let fixture = Fixture::open(kubectl).await;

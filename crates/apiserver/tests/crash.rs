@@ -51,7 +51,8 @@ async fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
         write_until_killed(Path::new(&directory), &round).await;
         return;
     }
-    let rounds = std::env::var("PODSMITH_CRASH_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS);
+    let rounds =
+        std::env::var("PODSMITH_CRASH_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS);
     let directory = tempfile::tempdir().unwrap();
     let (mut kept, mut newest) = (std::collections::BTreeSet::new(), 0u64);
     for round in 0..rounds {
@@ -89,7 +90,8 @@ async fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
         let list = maps.list(&ListParams::default()).await.unwrap();
         let there: std::collections::BTreeSet<String> =
             list.items.iter().filter_map(|map| map.metadata.name.clone()).collect();
-        let lost: Vec<&String> = kept.iter().filter(|name| !there.contains(*name) && !was_deleting(name)).collect();
+        let lost: Vec<&String> =
+            kept.iter().filter(|name| !there.contains(*name) && !was_deleting(name)).collect();
         assert!(lost.is_empty(), "round {round}: lost {lost:?}");
         let revision: u64 = list.metadata.resource_version.unwrap().parse().unwrap();
         assert!(revision >= newest, "round {round}: the revision went back from {newest} to {revision}");
@@ -101,5 +103,8 @@ async fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
 
 /// Every third object is deleted; the kill may come after the deletion and before its line.
 fn was_deleting(name: &str) -> bool {
-    name.rsplit('-').next().and_then(|number| number.parse::<u64>().ok()).is_some_and(|number| number % 3 == 2)
+    name.rsplit('-')
+        .next()
+        .and_then(|number| number.parse::<u64>().ok())
+        .is_some_and(|number| number % 3 == 2)
 }

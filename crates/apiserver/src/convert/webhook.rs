@@ -34,10 +34,7 @@ pub async fn convert(
     });
     let from = fields::text(object, &["apiVersion"]);
     let failed = |why: String| {
-        ApiError::internal(format!(
-            "conversion webhook for {from}, Kind={} failed: {why}",
-            resource.kind
-        ))
+        ApiError::internal(format!("conversion webhook for {from}, Kind={} failed: {why}", resource.kind))
     };
     let config = fields::at(hook, &["clientConfig"]).cloned().unwrap_or(Value::Null);
     let answer = caller::post(server, &config, &review, TIMEOUT).await.map_err(failed)?;

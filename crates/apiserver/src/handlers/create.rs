@@ -28,14 +28,15 @@ pub async fn create(server: &Arc<Server>, call: &Call) -> ApiResult<Reply> {
     let mut object = decoded.value;
     super::check_type(&mut object, &resource.group, &resource.version, &resource.kind)?;
     let warnings = rules::check_body(resource, &mut object, &decoded.duplicates, options.validation)?;
-    if resource.is_review() {
-        return super::reviews::create(server, call, object).await;
-    }
     let manager = if options.field_manager.is_empty() {
         call.user_agent_manager()
     } else {
         options.field_manager.clone()
     };
+    if resource.is_review() {
+        rules::track(resource, None, &mut object, &manager, "");
+        return super::reviews::create(server, call, object).await;
+    }
     let new = New { object, manager: Some(manager), dry_run: options.dry_run };
     let mut reply = create_object(server, call, new).await?;
     reply.warnings.splice(0..0, warnings);
@@ -56,18 +57,18 @@ pub struct New {
 pub async fn create_object(server: &Arc<Server>, call: &Call, new: New) -> ApiResult<Reply> {
     let resource = &call.resource;
     let mut object = new.object;
-    if !fields::text(&object, &["metadata", "resourceVersion"]).is_empty() {
-        return Err(ApiError::internal("resourceVersion should not be set on objects to be created"));
-    }
+    let has_revision = !fields::text(&object, &["metadata", "resourceVersion"]).is_empty();
     check_namespace(call, &mut object)?;
     let generated = begin_metadata(resource, &mut object)?;
     rules::set_defaults(resource, &mut object);
-    strategy::before_create(call, &mut object);
+    strategy::complete(resource, None, &mut object);
     if let Some(manager) = &new.manager {
         rules::track(resource, None, &mut object, manager, "");
     }
     let mut warnings =
         admission::mutate(server, call, Operation::Create, &mut object, None, new.dry_run).await?;
+    strategy::before_create(call, &mut object);
+    rules::set_defaults(resource, &mut object);
     let causes = rules::validate_create(resource, &object);
     if !causes.is_empty() {
         return Err(ApiError::invalid(&resource.group, &resource.kind, fields::name(&object), causes));
@@ -84,6 +85,9 @@ pub async fn create_object(server: &Arc<Server>, call: &Call, new: New) -> ApiRe
         let mut reply = output::value(call, 201, object);
         reply.warnings = warnings;
         return Ok(reply);
+    }
+    if has_revision {
+        return Err(ApiError::internal("resourceVersion should not be set on objects to be created"));
     }
     let stored = put_new(server, resource, object, generated).await?;
     strategy::after_write(server, resource, &stored, false);
@@ -130,11 +134,7 @@ fn exists(resource: &Resource, name: &str, old: &Stored) -> ApiError {
 fn check_namespace(call: &Call, object: &mut Value) -> ApiResult<()> {
     let given = fields::namespace(object).to_owned();
     if !call.resource.namespaced {
-        if !given.is_empty() {
-            return Err(ApiError::bad_request(
-                "the namespace of the provided object does not match the namespace sent on the request",
-            ));
-        }
+        fields::remove(object, &["metadata", "namespace"]);
         return Ok(());
     }
     let wanted = call.target.namespace.as_str();

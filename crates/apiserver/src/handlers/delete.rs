@@ -140,6 +140,10 @@ pub async fn delete_object(
         let mut new = old.clone();
         mark(resource, options, &mut new);
         let free = is_free(resource, &new);
+        if free && !fields::is_deleting(&old) && !resource.is("", "pods") {
+            // What goes at once goes as it was; only pods are seen on their way out.
+            new.clone_from(&old);
+        }
         if options.dry_run {
             return Ok((if free { Deleted::Gone(new) } else { Deleted::Held(new) }, warnings));
         }

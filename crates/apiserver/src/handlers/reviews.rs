@@ -119,7 +119,7 @@ fn token_review(server: &Arc<Server>, review: &mut Value) {
         Some((identity, audiences)) => {
             json!({"authenticated": true, "user": identity.to_value(), "audiences": audiences})
         }
-        None => json!({"error": "[invalid bearer token]"}),
+        None => json!({"user": {}, "error": "invalid bearer token"}),
     };
     fields::set(review, &["status"], status);
 }

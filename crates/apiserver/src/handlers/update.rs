@@ -191,12 +191,15 @@ async fn prepare(
     let (resource, subresource) = (&call.resource, call.target.subresource.as_str());
     keep_system_metadata(old, new);
     rules::set_defaults(resource, new);
-    strategy::before_update(resource, subresource, old, new);
+    strategy::complete(resource, Some(old), new);
     if !change.tracked {
         rules::track(resource, Some(old), new, &manager(call, change.options), subresource);
     }
     let dry_run = change.options.dry_run;
     let mut warnings = admission::mutate(server, call, Operation::Update, new, Some(old), dry_run).await?;
+    keep_system_metadata(old, new);
+    strategy::before_update(resource, subresource, old, new);
+    rules::set_defaults(resource, new);
     let causes = rules::validate_update(resource, subresource, new, old);
     if !causes.is_empty() {
         return Err(ApiError::invalid(&resource.group, &resource.kind, fields::name(old), causes));

@@ -88,12 +88,32 @@ pub fn apply(
 
 /// Notes who changed what.
 pub fn track(resource: &Resource, old: Option<&Value>, new: &mut Value, manager: &str, subresource: &str) {
+    if subresource == "scale"
+        && let Some(old) = old
+        && !replicas_are_owned(resource, old)
+    {
+        // The real server notes who scales only where someone owned the replicas before.
+        fields::copy(old, new, &["metadata", "managedFields"]);
+        return;
+    }
     let served = Served { resource, subresource };
     let gvk = resource.gvk();
     let now = clock::now();
     let write = Write { gvk: &gvk, subresource, manager, now: &now, versions: &served };
     *new = smd::update(old, std::mem::take(new), &write);
     forget_scale_times(new, subresource);
+}
+
+fn replicas_are_owned(resource: &Resource, object: &Value) -> bool {
+    let scale = resource.custom.as_ref().and_then(|custom| custom.scale.as_ref());
+    let path: Vec<String> = match scale {
+        Some(paths) => paths.spec.iter().map(|key| format!("f:{key}")).collect(),
+        None => vec!["f:spec".to_owned(), "f:replicas".to_owned()],
+    };
+    let path: Vec<&str> = path.iter().map(String::as_str).collect();
+    fields::list(object, &["metadata", "managedFields"])
+        .iter()
+        .any(|entry| entry.get("fieldsV1").is_some_and(|set| fields::at(set, &path).is_some()))
 }
 
 /// The real server notes no time for what is written through the scale.

@@ -308,10 +308,7 @@ impl Store {
     }
 
     /// Every object of several tables, and the revision that shows.
-    pub fn everything(
-        &self,
-        includes: impl Fn(&str) -> bool,
-    ) -> (u64, TableObjects) {
+    pub fn everything(&self, includes: impl Fn(&str) -> bool) -> (u64, TableObjects) {
         let state = self.state.read();
         let mut all = Vec::new();
         for (name, table) in state.tables().filter(|(name, _)| includes(name)) {
