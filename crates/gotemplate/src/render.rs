@@ -231,6 +231,8 @@ impl<'a> Renderer<'a> {
     }
 
     fn run(&mut self, template: &Arc<Template>, data: &Value) -> Run<String> {
+        // A template that is given nil has no data at all, so that fields of it are nothing and not an error.
+        let data = if data.is_nil() { &Value::Absent } else { data };
         let outer = std::mem::take(&mut self.out);
         let result = stacker::maybe_grow(128 << 10, 2 << 20, || {
             let mut frame = Frame::new(template, data.clone(), 0);
