@@ -542,7 +542,8 @@ impl Executor<'_> {
         let ids: Vec<ObjectId> = written.map(|change| change.id.clone()).collect();
         let Outcome { not_ready, no_nodes } =
             waiting::wait(&self.rest, &self.kinds, ids, self.options, self.cancel, self.sink).await?;
-        report.not_ready = not_ready;
+        report.not_ready =
+            not_ready.into_iter().map(|(id, message)| (id, self.secrets.scrub(&message))).collect();
         report.no_nodes = no_nodes;
         report.interrupted |= self.cancel.is_cancelled();
         Ok(())

@@ -21,6 +21,7 @@ mod executor;
 mod live;
 mod planner;
 pub mod rest;
+mod rules;
 mod stale;
 mod status;
 mod waiting;

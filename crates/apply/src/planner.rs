@@ -79,6 +79,7 @@ pub async fn plan(
     let package = defaults::resolve(&rest, &kinds, package, &mut plan).await?;
     let (prepared, problems) = prepare(package, &mut kinds, prepare_options);
     plan.report(problems);
+    plan.report(crate::rules::check(&prepared));
     plan.inventory =
         inventories.iter().find(|i| i.package == plan.package && i.namespace == plan.namespace).cloned();
     let planner = Planner { rest, kinds, options, sink, inventories };

@@ -109,6 +109,17 @@ impl Rest {
         Err(CallError::Refused(refusal(status, &bytes)))
     }
 
+    /// Any path, as text.
+    ///
+    /// # Errors
+    ///
+    /// When there is no success.
+    pub async fn text(&self, path: &str) -> Result<String, CallError> {
+        let request =
+            Request::get(path).body(Vec::new()).map_err(|error| CallError::Strange(error.to_string()))?;
+        self.client.request_text(request).await.map_err(|error| CallError::Lost(Box::new(error)))
+    }
+
     /// Any path.
     ///
     /// # Errors

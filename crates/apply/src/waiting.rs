@@ -84,7 +84,11 @@ pub(crate) async fn wait(
                 false
             };
             if hopeless {
-                outcome.not_ready.push((id, message));
+                let words = match object {
+                    Some(object) => last_words(rest, object).await.unwrap_or_default(),
+                    None => String::new(),
+                };
+                outcome.not_ready.push((id, format!("{message}{words}")));
             } else {
                 still.push((id, message));
             }
@@ -121,6 +125,31 @@ async fn look(rest: &Rest, object: &Object) -> Health {
         Ok(pods) => health::of(object, &pods),
         Err(_) => first,
     }
+}
+
+/// The last lines that a crashing container of the workload wrote.
+async fn last_words(rest: &Rest, object: &Object) -> Option<String> {
+    let selector = health::pod_selector(object)?;
+    let labels: Vec<String> = selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let pods = rest.list(&live::pods(), object.namespace(), &labels.join(",")).await.ok()?;
+    for pod in &pods {
+        for status in
+            pod.get(&["status", "containerStatuses"]).and_then(Value::as_array).into_iter().flatten()
+        {
+            let crashed =
+                status.pointer("/lastState/terminated").or_else(|| status.pointer("/state/terminated"));
+            let (Some(_), Some(container)) = (crashed, status.get("name").and_then(Value::as_str)) else {
+                continue;
+            };
+            let path = live::pods().object_path(pod.namespace(), pod.name());
+            let previous = status.pointer("/lastState/terminated").is_some();
+            let query = format!("container={container}&tailLines=5&previous={previous}");
+            let log = rest.text(&format!("{path}/log?{query}")).await.ok()?;
+            let lines: Vec<String> = log.lines().map(|line| format!("\n    | {line}")).collect();
+            return (!lines.is_empty()).then(|| format!("; the last lines of its log:{}", lines.concat()));
+        }
+    }
+    None
 }
 
 /// True unless the cluster says that it has no node.

@@ -127,6 +127,8 @@ spec:
             type: object
             required: [size]
             properties: {size: {type: integer, minimum: 1}}
+            x-kubernetes-validations:
+            - {rule: "self.size < 100", message: "too big"}
 ---
 apiVersion: NS.example.org/v1
 kind: Thing
@@ -140,6 +142,9 @@ on_every_cluster! {
         assert_eq!(messages(&plan).len(), 1, "{}: {:#?}", w.name, messages(&plan));
         assert!(messages(&plan)[0].contains("spec.size is 0, less than 1"));
         assert_eq!(w.wire.writes(), Vec::<String>::new());
+
+        let plan = w.plan(w.package("crd", w.yaml(&CRD.replace("SIZE", "500")))).await;
+        assert!(messages(&plan)[0].contains("too big"), "{}: {:#?}", w.name, messages(&plan));
 
         let plan = w.apply(w.package("crd", w.yaml(&CRD.replace("SIZE", "3")))).await;
         assert!(text::render(&plan, Palette::Plain, Detail::Changes).contains("after its definition is established"));

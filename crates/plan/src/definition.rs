@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use podsmith_object::{Diagnostic, GroupVersionKind, Object, Value, suggest};
 
 /// The schemas of the definitions in a package.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Schemas(HashMap<GroupVersionKind, Value>);
 
 impl Schemas {
@@ -19,6 +19,11 @@ impl Schemas {
                 self.0.insert(GroupVersionKind::new(group, name, kind), schema.clone());
             }
         }
+    }
+
+    /// The schema of a kind that the package defines.
+    pub fn get(&self, gvk: &GroupVersionKind) -> Option<&Value> {
+        self.0.get(gvk)
     }
 
     /// What in `object` does not fit its schema; nothing for kinds without one.

@@ -3,10 +3,12 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use podsmith_object::{Diagnostic, Diagnostics, GroupVersionKind, Object, ObjectId};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use podsmith_object::{Diagnostic, Diagnostics, GroupVersionKind, Map, Object, ObjectId, Value};
 
 use crate::kinds::Kinds;
-use crate::{checksum, definition, digest, names};
+use crate::{checksum, definition, digest, mask, names};
 
 /// A named set of objects with a default namespace: what one plan is about.
 #[derive(Clone, Debug)]
@@ -45,6 +47,8 @@ pub struct Prepared {
     pub namespaces: BTreeSet<String>,
     /// Kinds that exist only after this package's CustomResourceDefinitions do.
     pub deferred_kinds: Vec<GroupVersionKind>,
+    /// The schemas of the kinds that the package defines.
+    pub schemas: definition::Schemas,
 }
 
 /// Prepares a package; `kinds` gains the kinds that the package itself defines.
@@ -87,8 +91,14 @@ pub fn prepare(package: Package, kinds: &mut Kinds, options: PrepareOptions) -> 
     for object in &mut objects {
         digest::stamp(object);
     }
-    let prepared =
-        Prepared { name: package.name, namespace: package.namespace, objects, namespaces, deferred_kinds };
+    let prepared = Prepared {
+        name: package.name,
+        namespace: package.namespace,
+        objects,
+        namespaces,
+        deferred_kinds,
+        schemas,
+    };
     (prepared, problems)
 }
 
@@ -128,7 +138,27 @@ fn settle(
         object.set_label(names::PART_OF, &names::label_value(package));
     }
     strip_server_fields(&mut object);
+    encode_string_data(&mut object);
     Ok(object)
+}
+
+/// The server turns `stringData` into `data` and forgets it; a key that is removed later would stay for ever. Declared as
+/// `data` it goes away.
+fn encode_string_data(object: &mut Object) {
+    if !mask::is_secret(object) || !object.body().get("stringData").is_some_and(Value::is_object) {
+        return;
+    }
+    let Some(Value::Object(plain)) = object.body_mut().shift_remove("stringData") else { return };
+    let data = object.body_mut().entry("data").or_insert(Value::Null);
+    if !data.is_object() {
+        *data = Value::Object(Map::new());
+    }
+    if let Value::Object(data) = data {
+        for (key, value) in plain {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            data.insert(key, Value::from(STANDARD.encode(text)));
+        }
+    }
 }
 
 /// Fields that only the server writes: exported objects carry them, and applying them would be refused or ignored.

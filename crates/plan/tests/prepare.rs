@@ -11,6 +11,7 @@ fn kinds() -> Kinds {
     for (group, version, kind, plural, namespaced) in [
         ("", "v1", "ConfigMap", "configmaps", true),
         ("", "v1", "Namespace", "namespaces", false),
+        ("", "v1", "Secret", "secrets", true),
         ("apps", "v1", "Deployment", "deployments", true),
         ("autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", true),
         ("autoscaling", "v1", "HorizontalPodAutoscaler", "horizontalpodautoscalers", true),
@@ -87,4 +88,13 @@ fn all_mistakes_are_told_and_the_rest_is_kept() {
     error: ConfigMap prod/a: the package declares this object twice
     hint: remove one of them, or give it another name
     ");
+}
+
+#[test]
+fn plain_secret_values_are_declared_as_data_so_that_they_can_go_away() {
+    let object = Object::from_value(json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "data": {"x": "eA=="}, "stringData": {"y": "why"}})).unwrap();
+    let package = Package { name: "p".into(), namespace: "prod".into(), objects: vec![object] };
+    let (prepared, _) = prepare(package, &mut kinds(), PrepareOptions::default());
+    assert_eq!(prepared.objects[0].get(&["data"]), Some(&json!({"x": "eA==", "y": "d2h5"})));
+    assert_eq!(prepared.objects[0].get(&["stringData"]), None);
 }

@@ -330,11 +330,12 @@ fn each_instances(value: Value) -> Result<Vec<Instance>, String> {
         Value::Object(map) => map.into_iter().collect(),
         Value::Array(items) => {
             let mut pairs: Vec<(String, Value)> = Vec::with_capacity(items.len());
+            let mut seen = std::collections::HashSet::new();
             for item in items {
                 let key = convert::to_text(&item).map_err(|_| {
                     "`for_each` goes through an object, or through a list of strings".to_owned()
                 })?;
-                if pairs.iter().any(|(other, _)| *other == key) {
+                if !seen.insert(key.clone()) {
                     return Err(format!(
                         "`{key}` occurs twice in this list: each instance needs its own key"
                     ));
