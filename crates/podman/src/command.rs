@@ -124,9 +124,7 @@ impl Podman {
         if status.success() {
             return Ok(out);
         }
-        let lines: Vec<&str> = err.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        let tail = lines.get(lines.len().saturating_sub(3)..).unwrap_or_default().join("; ");
-        Err(Error::Failed { call: call(), code: status.code().unwrap_or(-1), message: tail })
+        Err(Error::Failed { call: call(), code: status.code().unwrap_or(-1), message: essence(&err) })
     }
 
     /// Runs a command in a container and waits for its end, at most `limit`.
@@ -166,6 +164,17 @@ impl Podman {
     }
 }
 
+/// What podman says is wrong: its `Error:` lines, or else its last lines. Its own log lines tell little more.
+fn essence(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let errors: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("Error: ")).collect();
+    if errors.is_empty() {
+        lines.get(lines.len().saturating_sub(3)..).unwrap_or_default().join("; ")
+    } else {
+        errors.join("; ")
+    }
+}
+
 fn read_aside(mut pipe: impl Read + Send + 'static) -> std::thread::JoinHandle<String> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -182,4 +191,27 @@ fn wait_within(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStat
     child.kill()?;
     child.wait()?;
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_told_without_the_log_around_them() {
+        assert_eq!(essence("time=1 level=warning msg=x\nError: no such pod\n"), "no such pod");
+        assert_eq!(essence("a\nb\n\nc\nd\n"), "b; c; d");
+        assert_eq!(essence(""), "");
+    }
+
+    #[test]
+    fn a_call_fails_with_its_code_or_at_its_deadline() {
+        let shell = Podman::new("sh");
+        let failed = shell.call(&["-c", "echo 'Error: why' >&2; exit 3"]).unwrap_err();
+        assert_eq!(failed.to_string(), "`podman -c echo 'Error: why' >&2; exit 3` failed with code 3: why");
+        let late = shell.call_within(&["-c", "exec sleep 60"], Duration::from_millis(50)).unwrap_err();
+        assert!(matches!(late, Error::Deadline { .. }));
+        assert!(matches!(Podman::new("/nowhere/podman").call(&["ps"]), Err(Error::Start { .. })));
+        assert_eq!(shell.calls(), 2);
+    }
 }

@@ -14,7 +14,7 @@ containers:
 - name: web
   image: IMAGE
   restart: always
-  command: [sh, -c, 'mkdir -p /srv; touch /srv/ready /alive; httpd -f -p 8080 -h /srv']
+  command: [sh, -c, \"trap 'exit 0' TERM; mkdir -p /srv; touch /srv/ready /alive; httpd -f -p 8080 -h /srv & wait\"]
   readinessProbe: {http: {port: 8080, path: /ready}, period: 1, timeout: 5}
   livenessProbe: {cmd: [test, -e, /alive], period: 1, timeout: 10}
 - name: side

@@ -154,7 +154,7 @@ containers:
 - name: slow
   image: IMAGE
   restart: on-failure
-  command: [sleep, '1000']
+  command: [sh, -c, \"trap 'exit 0' TERM; while :; do sleep 0.1; done\"]
   startupProbe: {cmd: ['false'], timeout: 2}
 - name: later
   image: IMAGE

@@ -132,6 +132,8 @@ impl Cell {
     pub fn word(&self) -> &'static str {
         match self.phase {
             Phase::Pending => "non-existent",
+            // podman could not even make it.
+            Phase::Down if self.starts == 0 => "non-existent",
             Phase::Launching => "created",
             Phase::Starting | Phase::Up | Phase::Ending => "running",
             Phase::Down => "exited",
