@@ -5,6 +5,13 @@ use podsmith_object::{Value, json};
 use super::{Object, inner, is_empty, set_if_empty, set_if_missing, text};
 
 pub(super) fn fill(name: &str, map: &mut Object) {
+    // The count of template changes is a field inside the server and an annotation outside, so it is always there.
+    if name == "DaemonSet"
+        && let Some(metadata) = inner(map, "metadata")
+        && let Some(annotations) = inner(metadata, "annotations")
+    {
+        set_if_missing(annotations, "deprecated.daemonset.template.generation", || json!("0"));
+    }
     let Some(spec) = matches!(name, "Deployment" | "DaemonSet" | "StatefulSet" | "ReplicaSet")
         .then(|| inner(map, "spec"))
         .flatten()

@@ -216,6 +216,21 @@ pub(super) fn quota(object: &At<'_>, old: Option<&At<'_>>, faults: &mut Faults) 
             faults.invalid(&scopes, "conflicting scopes");
         }
     }
+    for expression in spec.at(&["scopeSelector", "matchExpressions"]).items() {
+        let list = "spec.scopeSelector.matchExpressions";
+        let operator = expression.child("operator").text();
+        if !matches!(operator, "In" | "NotIn" | "Exists" | "DoesNotExist") {
+            faults.push(Fault::invalid(
+                format!("{list}.operator"),
+                operator,
+                "not a valid selector operator",
+            ));
+        }
+        let scope = expression.child("scopeName");
+        if !known.contains(&scope.text()) {
+            faults.push(Fault::invalid(format!("{list}.scopeName"), scope.text(), "unsupported scope"));
+        }
+    }
     if let Some(old) = old {
         faults.immutable(&scopes, &old.at(&["spec", "scopes"]));
     }

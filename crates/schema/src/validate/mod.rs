@@ -144,7 +144,7 @@ fn body(gvk: &GroupVersionKind, object: &At<'_>, old: Option<&At<'_>>, faults: &
             cluster::webhooks(object, faults);
         }
         ("admissionregistration.k8s.io", kind) => others::admission_policy(kind, object, faults),
-        ("storage.k8s.io", kind) => others::storage(kind, object, faults),
+        ("storage.k8s.io", kind) => others::storage(kind, object, old, faults),
         ("flowcontrol.apiserver.k8s.io", kind) => others::flow_control(kind, object, faults),
         ("node.k8s.io", "RuntimeClass") => others::runtime_class(object, old, faults),
         ("certificates.k8s.io", "CertificateSigningRequest") => others::signing_request(object, faults),

@@ -85,8 +85,11 @@ pub(super) fn api_service(object: &At<'_>, faults: &mut Faults) {
 }
 
 /// Checks kinds of the storage group that drivers write.
-pub(super) fn storage(kind: &str, object: &At<'_>, faults: &mut Faults) {
+pub(super) fn storage(kind: &str, object: &At<'_>, old: Option<&At<'_>>, faults: &mut Faults) {
     let spec = object.child("spec");
+    if let (Some(old), "VolumeAttachment") = (old, kind) {
+        faults.immutable(&spec, &old.child("spec"));
+    }
     match kind {
         "VolumeAttachment" => {
             need(&spec.child("attacher"), faults);
