@@ -60,7 +60,8 @@ fn run() -> Result<String, String> {
         times.push(start.elapsed());
     }
     let _ = std::fs::remove_dir_all(&base);
-    times.sort();
-    let middle = times.get(2).copied().unwrap_or_default();
-    Ok(format!("{PODS} pods compiled in {:.1} ms (median of 5)", middle.as_secs_f64() * 1000.0))
+    let first = times.first().copied().unwrap_or_default();
+    let again = times.get(1..).and_then(|rest| rest.iter().min()).copied().unwrap_or_default();
+    let millis = |time: std::time::Duration| time.as_secs_f64() * 1000.0;
+    Ok(format!("{PODS} pods compiled in {:.1} ms, again in {:.1} ms", millis(first), millis(again)))
 }

@@ -310,12 +310,16 @@ fn copy_executable(source: &Path, output: &Path) -> io::Result<()> {
     std::fs::rename(&temporary, output)
 }
 
+/// Writes a file through a rename, unless it has this content already.
 fn put(path: &Path, content: &[u8], written: &mut Vec<PathBuf>) -> Result<(), Diagnostics> {
+    written.push(path.to_owned());
+    if std::fs::read(path).is_ok_and(|present| present == content) {
+        return Ok(());
+    }
     let temporary = image::beside(path);
     std::fs::write(&temporary, content)
         .and_then(|()| std::fs::rename(&temporary, path))
         .map_err(|error| cannot("write", path, &error))?;
-    written.push(path.to_owned());
     Ok(())
 }
 

@@ -84,40 +84,89 @@ pub fn embedded() -> io::Result<Option<PodSpec>> {
     }
 }
 
-/// Writes the compiled pod to `output`, through a temporary file beside it: a running pod keeps its old file.
+/// Writes the compiled pod to `output`, through a temporary file beside it: a running pod keeps its old file. A file
+/// that is the same already is left alone.
 ///
 /// # Errors
 ///
 /// A file cannot be read or written; the message names it.
 pub fn write(runtime: &Runtime, pod: &PodSpec, output: &Path) -> io::Result<()> {
     let description = serde_json::to_vec(pod).map_err(io::Error::other)?;
+    let mut tail = Vec::with_capacity(description.len() + TRAILER as usize);
+    tail.extend_from_slice(&description);
+    tail.extend_from_slice(&(description.len() as u64).to_le_bytes());
+    tail.extend_from_slice(MAGIC);
+    if is_same(runtime, &tail, output).unwrap_or(false) {
+        return Ok(());
+    }
     let temporary = beside(output);
-    let written =
-        write_to(runtime, &description, &temporary).and_then(|()| std::fs::rename(&temporary, output));
+    let written = write_to(runtime, &tail, &temporary).and_then(|()| std::fs::rename(&temporary, output));
     if written.is_err() {
         let _ = std::fs::remove_file(&temporary);
     }
     written
 }
 
-fn write_to(runtime: &Runtime, description: &[u8], path: &Path) -> io::Result<()> {
+/// The runtime as a stream with its length. A program that is itself a compiled pod gives its runtime, not its pod.
+fn open(runtime: &Runtime) -> io::Result<(u64, Box<dyn Read>)> {
+    match runtime {
+        Runtime::Bytes(bytes) => Ok((bytes.len() as u64, Box::new(*bytes))),
+        Runtime::File(path) => {
+            let mut file = File::open(path)?;
+            let length = find(&mut file)?.map_or(file.metadata()?.len(), |(start, _)| start);
+            file.seek(SeekFrom::Start(0))?;
+            Ok((length, Box::new(file.take(length))))
+        }
+    }
+}
+
+/// Reading and comparing costs a fraction of writing, and an untouched file is no change for tools that copy releases.
+fn is_same(runtime: &Runtime, tail: &[u8], output: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::PermissionsExt;
+    let mut present = File::open(output)?;
+    let metadata = present.metadata()?;
+    let (length, mut wanted) = open(runtime)?;
+    if metadata.len() != length + tail.len() as u64 || metadata.permissions().mode() & 0o777 != 0o755 {
+        return Ok(false);
+    }
+    // The end first: it is short and differs most often.
+    present.seek(SeekFrom::Start(length))?;
+    let mut end = Vec::with_capacity(tail.len());
+    present.read_to_end(&mut end)?;
+    present.seek(SeekFrom::Start(0))?;
+    if end != tail {
+        return Ok(false);
+    }
+    let (mut ours, mut theirs) = (vec![0_u8; 128 * 1024], vec![0_u8; 128 * 1024]);
+    loop {
+        let count = wanted.read(&mut ours)?;
+        let (Some(ours), Some(theirs)) = (ours.get(..count), theirs.get_mut(..count)) else {
+            return Ok(false);
+        };
+        if count == 0 {
+            return Ok(true);
+        }
+        present.read_exact(theirs)?;
+        if ours != theirs {
+            return Ok(false);
+        }
+    }
+}
+
+fn write_to(runtime: &Runtime, tail: &[u8], path: &Path) -> io::Result<()> {
     use std::os::unix::fs::OpenOptionsExt;
     let mut out = File::options().write(true).create(true).truncate(true).mode(0o755).open(path)?;
     match runtime {
         Runtime::Bytes(bytes) => out.write_all(bytes)?,
         Runtime::File(file) => {
             let mut source = File::open(file)?;
-            // A program that is itself a compiled pod hands on its runtime, not its pod.
             let length = find(&mut source)?.map_or(source.metadata()?.len(), |(start, _)| start);
             source.seek(SeekFrom::Start(0))?;
+            // Two files: the kernel copies, or shares the blocks where the file system can.
             io::copy(&mut source.take(length), &mut out)?;
         }
     }
-    let mut tail = Vec::with_capacity(description.len() + TRAILER as usize);
-    tail.extend_from_slice(description);
-    tail.extend_from_slice(&(description.len() as u64).to_le_bytes());
-    tail.extend_from_slice(MAGIC);
-    out.write_all(&tail)?;
+    out.write_all(tail)?;
     out.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755))
 }
 

@@ -267,3 +267,22 @@ fn what_is_missing_on_disk_is_told_with_its_line() {
     assert!(message.contains("pod.yaml:4:11: config `site` does not exist as "), "{message}");
     assert!(project.read("pod").is_none() && project.read(".pod.yaml").is_none(), "nothing is written");
 }
+
+#[test]
+fn compiling_the_same_again_touches_nothing() {
+    use std::os::unix::fs::MetadataExt;
+    let project =
+        Project::new(&[("pod.yaml", SHOP), ("pod.env", "PORT=8080\n"), ("config/site/index.html", "hi")]);
+    let files = ["pod", ".pod.yaml", "pod.portmappings.conf", "pod.ingress.conf"];
+    let inodes = || files.map(|file| fs::metadata(project.path(file)).unwrap().ino());
+    project.compile("shop");
+    let before = inodes();
+    project.compile("shop");
+    assert_eq!(inodes(), before);
+    // A damaged or changed file is written again.
+    let mut bytes = fs::read(project.path("pod")).unwrap();
+    bytes[0] ^= 1;
+    fs::write(project.path("pod"), &bytes).unwrap();
+    project.compile("shop");
+    assert!(fs::read(project.path("pod")).unwrap().starts_with(b"#!runtime"));
+}
