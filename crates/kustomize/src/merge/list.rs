@@ -1,294 +1,308 @@
 //! Lists that merge by key.
 //!
 //! Elements of the patch come first, in its order; a list with several keys keeps the order of the object for the
-//! elements both have. The steps below follow the original tool closely because its order is part of its result.
+//! elements both have. What happens to elements without a key, or with one of two keys, is an accident of the original
+//! tool, and part of its result: the steps here are its steps. Elements live in one place and lists hold their
+//! numbers, because an element may stand in several lists while it is being changed.
 
 use std::sync::Arc;
 
 use podsmith_object::{Map, Value};
 
-use super::types::{MergeTypes, Rule, TypeId};
-use super::walk::{DIRECTIVE, Directive, MergeError, Patch, directive, value};
-use crate::resources::text_of;
+use super::types::{MergeTypes, TypeId};
+use super::walk::{DIRECTIVE, Directive, MergeError, Patch, directive, merge_mappings, new_mapping, settle_mapping, untouched_mapping};
+use crate::resources::{resolve, text_of};
 
 /// Merges a list; `None` means that the patch deletes it.
 pub(super) fn merge_list(
     types: &MergeTypes,
-    mut dest: Vec<Value>,
+    dest: Vec<Value>,
     patch: Patch<'_>,
     keys: &Arc<[String]>,
     element: Option<TypeId>,
 ) -> Result<Option<Vec<Value>>, MergeError> {
-    let elided;
-    let patch = match patch {
-        Patch::With(Value::Array(items)) => match list_directive(items)? {
-            Some((Directive::Delete, _)) => return Ok(None),
-            Some((Directive::Replace, rest)) => {
-                dest = rest;
-                Patch::Itself
-            }
-            Some((Directive::Merge, rest)) => {
-                elided = Value::Array(rest);
-                Patch::With(&elided)
-            }
-            None => patch,
-        },
-        Patch::Itself => match list_directive(&dest)? {
-            Some((Directive::Delete, _)) => return Ok(None),
-            Some((_, rest)) => {
-                dest = rest;
-                Patch::Itself
-            }
-            None => Patch::Itself,
-        },
-        other => other,
+    let (mut own, mut change) = match patch {
+        Patch::With(Value::Array(items)) => (dest, Some(items.clone())),
+        Patch::Nothing => (dest, Some(Vec::new())),
+        _ => (dest, None),
     };
-    let merge = ListMerge { types, keys, element };
-    if keys.is_empty() { Ok(Some(merge.scalars(dest, patch))) } else { merge.elements(dest, patch).map(Some) }
+    // A list that only the patch has is taken as it is, a directive in it is not looked at.
+    if !matches!(patch, Patch::New) {
+        let patched = change.as_mut().unwrap_or(&mut own);
+        match take_directive(patched)? {
+            Some(Directive::Delete) => return Ok(None),
+            Some(Directive::Replace) => {
+                if let Some(change) = change.take() {
+                    own = change;
+                }
+            }
+            Some(Directive::Merge) | None => {}
+        }
+    }
+    if keys.is_empty() {
+        return Ok(Some(scalars(own, change.unwrap_or_default())));
+    }
+    let mut merge = ListMerge { types, keys, element, elements: Vec::new() };
+    let own = merge.take_in(own);
+    let change = change.map(|change| merge.take_in(change));
+    merge.run(own, change).map(Some)
 }
 
-/// A directive for the whole list is an element that holds nothing else.
-fn list_directive(items: &[Value]) -> Result<Option<(Directive, Vec<Value>)>, MergeError> {
+/// A directive for the whole list is an element that holds nothing else; it is removed.
+fn take_directive(items: &mut Vec<Value>) -> Result<Option<Directive>, MergeError> {
     let Some(Value::Object(first)) = items.iter().find(|item| item.get(DIRECTIVE).is_some()) else {
         return Ok(None);
     };
-    let Some(found) = first.get(DIRECTIVE).filter(|_| first.len() == 1) else { return Ok(None) };
-    let wanted = directive(found)?;
-    let rest = items.iter().filter(|item| item.get(DIRECTIVE) != Some(found)).cloned().collect();
-    Ok(Some((wanted, rest)))
+    let Some(found) = first.get(DIRECTIVE).filter(|_| first.len() == 1).cloned() else { return Ok(None) };
+    let wanted = directive(&found)?;
+    items.retain(|item| !is_empty(item) && item.get(DIRECTIVE) != Some(&found));
+    Ok(Some(wanted))
 }
+
+fn scalars(own: Vec<Value>, change: Vec<Value>) -> Vec<Value> {
+    let mut result: Vec<Value> = Vec::new();
+    for item in change.into_iter().chain(own) {
+        if !result.iter().any(|found| text_of(found) == text_of(&item)) {
+            result.push(item);
+        }
+    }
+    result
+}
+
+/// The number of an element.
+type Number = usize;
 
 struct ListMerge<'t> {
     types: &'t MergeTypes,
     keys: &'t [String],
     element: Option<TypeId>,
+    elements: Vec<Value>,
 }
 
-/// An element of the result: one of the object's own, by position, or a new one.
-enum Item {
-    Own(usize),
-    New(Value),
-}
+/// Keys with the values that an element must have under them.
+type Wanted<'k> = Vec<(&'k str, String)>;
 
-impl Item {
-    fn value<'v>(&'v self, dest: &'v [Value]) -> &'v Value {
-        match self {
-            Self::Own(index) => dest.get(*index).unwrap_or(&Value::Null),
-            Self::New(value) => value,
-        }
-    }
-}
-
-impl ListMerge<'_> {
-    fn scalars(&self, dest: Vec<Value>, patch: Patch<'_>) -> Vec<Value> {
-        let mut result: Vec<Value> = Vec::new();
-        let first: &[Value] = match patch {
-            Patch::With(Value::Array(items)) => items,
-            _ => &[],
-        };
-        for item in first.iter().cloned().chain(dest) {
-            if !result.iter().any(|found| text_of(found) == text_of(&item)) {
-                result.push(item);
-            }
-        }
-        result
+impl<'t> ListMerge<'t> {
+    fn take_in(&mut self, items: Vec<Value>) -> Vec<Number> {
+        let first = self.elements.len();
+        self.elements.extend(items);
+        (first..self.elements.len()).collect()
     }
 
-    fn elements(&self, mut dest: Vec<Value>, patch: Patch<'_>) -> Result<Vec<Value>, MergeError> {
-        let patched: &[Value] = match patch {
-            Patch::With(Value::Array(items)) => items,
-            _ => &[],
-        };
+    fn get(&self, number: Number) -> &Value {
+        self.elements.get(number).unwrap_or(&Value::Null)
+    }
+
+    /// `change` is `None` when the list is its own patch.
+    fn run(mut self, mut own: Vec<Number>, mut change: Option<Vec<Number>>) -> Result<Vec<Value>, MergeError> {
         let mut identities: Vec<Vec<String>> = Vec::new();
-        for item in patched.iter().chain(&dest) {
-            let identity: Vec<String> = self
-                .keys
-                .iter()
-                .map(|key| item.get(key).map(text_of).unwrap_or_default().into_owned())
-                .collect();
+        for number in change.iter().flatten().chain(&own) {
+            let identity = self.identity(*number);
             if !identities.contains(&identity) {
                 identities.push(identity);
             }
         }
+        if identities.is_empty() {
+            return Ok(self.take_out(&own));
+        }
         if self.keys.len() > 1 {
             complete(&mut identities);
         }
-        let used = used_keys(self.keys, &identities);
-        let mut removed = vec![false; dest.len()];
-        let mut items: Vec<Item> = Vec::new();
+        let used = used_keys(&identities, self.keys.len());
+        let mut items: Vec<Number> = Vec::new();
         for identity in &identities {
-            let values: Vec<&str> =
-                used.iter().map(|index| identity.get(*index).map_or("", String::as_str)).collect();
-            self.element(&mut dest, &mut removed, patched, patch, &mut items, &used, &values)?;
-        }
-        for index in 0..dest.len() {
-            if !removed.get(index).copied().unwrap_or(false) {
-                self.append_own(&mut items, &dest, index, &used);
-            }
-        }
-        Ok(materialize(items, dest))
-    }
-
-    /// Merges the elements with one identity and adds the result.
-    #[expect(clippy::too_many_arguments, reason = "the state of one merge, used in one place")]
-    fn element(
-        &self,
-        dest: &mut [Value],
-        removed: &mut [bool],
-        patched: &[Value],
-        patch: Patch<'_>,
-        items: &mut Vec<Item>,
-        used: &[usize],
-        values: &[&str],
-    ) -> Result<(), MergeError> {
-        let mut wanted: Vec<(&str, &str)> =
-            used.iter().zip(values).map(|(index, value)| (self.key(*index), *value)).collect();
-        if wanted.iter().any(|(_, value)| !value.is_empty()) {
-            wanted.retain(|(_, value)| !value.is_empty());
-        }
-        let matches = |item: &Value| {
-            wanted.iter().all(|(key, value)| item.get(key).is_some_and(|found| text_of(found) == *value))
-        };
-        let own = (0..dest.len()).find(|index| {
-            !removed.get(*index).copied().unwrap_or(true) && dest.get(*index).is_some_and(matches)
-        });
-        let change = patched.iter().find(|item| matches(item));
-        let rule = Rule { type_id: self.element, ..Rule::default() };
-        let step = values.join("/");
-        let merged = match (own, change) {
-            (Some(index), change) => {
-                let before = dest.get_mut(index).map(Value::take);
-                let kept = before.clone();
-                let patch = match (change, patch) {
-                    (Some(change), _) => Some(Patch::With(change)),
-                    (None, Patch::Itself) => Some(Patch::Itself),
-                    (None, Patch::With(_)) => None,
-                };
-                let replaces = change.is_some_and(|change| is_replacement(change));
-                let merged = match patch {
-                    Some(patch) => {
-                        value(self.types, before, patch, Some(&rule)).map_err(|e| e.under(&step))?
+            let wanted: Wanted<'t> = used
+                .iter()
+                .filter_map(|index| Some((self.keys.get(*index)?.as_str(), identity.get(*index)?.clone())))
+                .collect();
+            match self.merge_one(&own, change.as_deref(), &wanted)? {
+                Some(number) => self.set(&mut items, Some(number), &wanted, wanted.len()),
+                None => {
+                    self.set(&mut own, None, &wanted, wanted.len());
+                    if change.is_none() {
+                        continue;
                     }
-                    None => before,
-                };
-                match merged {
-                    // The object's own element stays behind the new one and comes back with the rest.
-                    Some(new) if replaces => {
-                        put_back(dest, index, kept);
-                        Some(Item::New(new))
-                    }
-                    Some(new) if !is_empty(&new) => {
-                        put_back(dest, index, Some(new));
-                        Some(Item::Own(index))
-                    }
-                    _ => {
-                        put_back(dest, index, kept);
-                        None
+                    // The patch is read again for later identities, without what this one used up.
+                    if let Some(change) = &mut change {
+                        change.retain(|number| !is_empty(self.elements.get(*number).unwrap_or(&Value::Null)));
                     }
                 }
             }
-            (None, Some(change)) => value(self.types, None, Patch::With(change), Some(&rule))
-                .map_err(|error| error.under(&step))?
-                .filter(|new| !is_empty(new))
-                .map(Item::New),
-            (None, None) => None,
-        };
-        let Some(mut merged) = merged else {
-            for (index, gone) in removed.iter_mut().enumerate() {
-                *gone |= dest.get(index).is_some_and(|item| is_match(item, self.keys, used, values));
-            }
-            return Ok(());
-        };
-        if let Item::New(Value::Object(new)) = &mut merged {
-            name_element(new, used.iter().map(|index| self.key(*index)).zip(values.iter().copied()));
         }
-        self.set(items, dest, merged, used, values);
-        Ok(())
+        for number in own {
+            self.append(&mut items, number, &used);
+        }
+        Ok(self.take_out(&items))
     }
 
-    fn key(&self, index: usize) -> &str {
-        self.keys.get(index).map_or("", String::as_str)
+    fn identity(&self, number: Number) -> Vec<String> {
+        let element = self.get(number);
+        self.keys.iter().map(|key| element.get(key).map(text_of).unwrap_or_default().into_owned()).collect()
     }
 
-    /// Replaces the element with these values, or adds it at the end.
-    fn set(&self, items: &mut Vec<Item>, dest: &[Value], item: Item, used: &[usize], values: &[&str]) {
-        let mut item = Some(item);
-        let mut kept = Vec::with_capacity(items.len() + 1);
-        for old in items.drain(..) {
-            let found = old.value(dest);
-            if is_empty(found) {
+    /// Merges the first elements with these values and names the result.
+    fn merge_one(
+        &mut self,
+        own: &[Number],
+        change: Option<&[Number]>,
+        wanted: &Wanted<'t>,
+    ) -> Result<Option<Number>, MergeError> {
+        let said: Wanted<'t> = wanted.iter().filter(|(_, value)| !value.is_empty()).cloned().collect();
+        let said = if said.is_empty() { wanted.clone() } else { said };
+        let find = |list: &[Number]| {
+            list.iter().copied().find(|number| {
+                let element = self.get(*number);
+                said.iter().all(|(key, value)| element.get(key).is_some_and(|found| text_of(found) == *value))
+            })
+        };
+        let (first, second) = (find(own), change.map_or_else(|| find(own), find));
+        let step = wanted.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join("/");
+        let merged = self.merge_pair(first, second).map_err(|error| error.under(&step))?;
+        let Some(number) = merged.filter(|number| !is_empty(self.get(*number))) else { return Ok(None) };
+        if let Some(Value::Object(map)) = self.elements.get_mut(number) {
+            for (key, value) in wanted {
+                if !value.is_empty() && !map.contains_key(*key) {
+                    map.insert((*key).to_owned(), resolve(value).unwrap_or_else(|| value.as_str().into()));
+                }
+            }
+        }
+        Ok(Some(number))
+    }
+
+    /// Merges two elements in place: into the object's own one, unless the patch replaces it.
+    fn merge_pair(&mut self, own: Option<Number>, change: Option<Number>) -> Result<Option<Number>, MergeError> {
+        let mut take = |number: Number| self.elements.get_mut(number).map(Value::take).unwrap_or_default();
+        match (own, change) {
+            (None, None) => Ok(None),
+            (Some(own), None) => {
+                let Value::Object(map) = take(own) else { return Ok(Some(own)) };
+                let map = untouched_mapping(self.types, map, self.element)?;
+                self.put(own, map);
+                Ok(Some(own))
+            }
+            (Some(own), Some(change)) if own == change => {
+                let Value::Object(map) = take(own) else { return Ok(Some(own)) };
+                match settle_mapping(self.types, map, self.element)? {
+                    Some(map) => {
+                        self.put(own, map);
+                        Ok(Some(own))
+                    }
+                    None => Ok(None),
+                }
+            }
+            (None, Some(change)) => {
+                let Value::Object(map) = take(change) else { return Ok(Some(change)) };
+                match new_mapping(self.types, map, self.element)? {
+                    Some(map) => {
+                        self.put(change, map);
+                        Ok(Some(change))
+                    }
+                    None => Ok(None),
+                }
+            }
+            (Some(own), Some(change)) => self.merge_into(own, change),
+        }
+    }
+
+    fn merge_into(&mut self, own: Number, change: Number) -> Result<Option<Number>, MergeError> {
+        let Some(Value::Object(patch)) = self.elements.get_mut(change) else { return Ok(Some(own)) };
+        let wanted = match patch.get(DIRECTIVE) {
+            Some(found) => directive(found)?,
+            None => Directive::Merge,
+        };
+        // Once read, a directive is gone: another identity may meet the same element again.
+        patch.shift_remove(DIRECTIVE);
+        match wanted {
+            Directive::Delete => Ok(None),
+            Directive::Replace => {
+                let patch = std::mem::take(patch);
+                if let Some(map) = settle_mapping(self.types, patch, self.element)? {
+                    self.put(change, map);
+                }
+                Ok(Some(change))
+            }
+            Directive::Merge => {
+                let patch = patch.clone();
+                let Some(Value::Object(body)) = self.elements.get_mut(own).map(Value::take) else {
+                    return Ok(Some(own));
+                };
+                if let Some(map) = merge_mappings(self.types, body, &patch, self.element)? {
+                    self.put(own, map);
+                }
+                Ok(Some(own))
+            }
+        }
+    }
+
+    fn put(&mut self, number: Number, map: Map<String, Value>) {
+        if let Some(slot) = self.elements.get_mut(number) {
+            *slot = Value::Object(map);
+        }
+    }
+
+    /// Replaces every element that has the first `count` values, or adds the new one at the end. Without a new one the
+    /// found ones are removed. With no values at all nothing is found, and nothing is kept.
+    fn set(&self, list: &mut Vec<Number>, new: Option<Number>, wanted: &Wanted<'t>, count: usize) {
+        let mapping_setter = wanted.first().is_some_and(|(_, value)| count > 0 && !value.is_empty());
+        let mut kept = Vec::with_capacity(list.len() + 1);
+        let mut found_any = false;
+        for number in list.drain(..) {
+            let element = self.get(number);
+            if is_empty(element) {
                 continue;
             }
-            if !is_match(found, self.keys, used, values) {
-                kept.push(old);
-            } else if let Some(new) = item.take() {
-                kept.push(new);
+            if !element.is_object() && mapping_setter {
+                kept.push(number);
+                continue;
+            }
+            let found = count > 0
+                && wanted.iter().take(count).all(|(key, value)| {
+                    element.get(key).is_some_and(|found| value.is_empty() || text_of(found) == *value)
+                });
+            match (found, new) {
+                (false, _) if count > 0 => kept.push(number),
+                (false, _) => {}
+                (true, Some(new)) => {
+                    found_any = true;
+                    kept.push(new);
+                }
+                (true, None) => found_any = true,
             }
         }
-        kept.extend(item);
-        *items = kept;
+        if !found_any {
+            kept.extend(new);
+        }
+        *list = kept;
     }
 
-    /// Adds what is left of the object's own list.
-    fn append_own(&self, items: &mut Vec<Item>, dest: &[Value], index: usize, used: &[usize]) {
-        let Some(element) = dest.get(index) else { return };
-        let mut values: Vec<String> = Vec::new();
-        for key in used.iter().map(|index| self.key(*index)) {
+    /// Adds an element of the object to the result.
+    fn append(&self, items: &mut Vec<Number>, number: Number, used: &[usize]) {
+        let element = self.get(number);
+        // Values are matched to keys by their place, so one that is missing shifts those after it.
+        let keys: Vec<&str> = used.iter().filter_map(|index| self.keys.get(*index)).map(String::as_str).collect();
+        let mut values = Vec::with_capacity(keys.len());
+        for key in &keys {
             match element.get(key) {
                 Some(found) => values.push(text_of(found).into_owned()),
-                None => items.push(Item::Own(index)),
+                None => items.push(number),
             }
         }
-        if values.is_empty() {
-            // Without any key the original forgets everything that came before this element.
-            items.clear();
-            items.push(Item::Own(index));
-            return;
-        }
-        let values: Vec<&str> = values.iter().map(String::as_str).collect();
+        let count = values.len();
+        let wanted: Wanted<'_> = keys.into_iter().zip(values).collect();
         if used.len() > 1 {
-            items.retain(|item| {
-                let found = item.value(dest);
-                !is_empty(found) && !is_match(found, self.keys, used, &values)
-            });
+            self.set(items, None, &wanted, count);
         }
-        self.set(items, dest, Item::Own(index), used, &values);
+        self.set(items, Some(number), &wanted, count);
     }
-}
 
-fn put_back(dest: &mut [Value], index: usize, value: Option<Value>) {
-    if let (Some(slot), Some(value)) = (dest.get_mut(index), value) {
-        *slot = value;
+    /// The values of a list; an element that stands in it twice is copied.
+    fn take_out(&self, list: &[Number]) -> Vec<Value> {
+        list.iter().map(|number| self.get(*number).clone()).collect()
     }
-}
-
-fn is_replacement(change: &Value) -> bool {
-    change.get(DIRECTIVE).is_some_and(|found| matches!(directive(found), Ok(Directive::Replace)))
 }
 
 fn is_empty(value: &Value) -> bool {
     value.is_null() || value.as_object().is_some_and(Map::is_empty)
-}
-
-/// True if the element has each value under its key. An empty value matches any; keys without a value take over the
-/// answer of the one before.
-fn is_match(element: &Value, keys: &[String], used: &[usize], values: &[&str]) -> bool {
-    if !element.is_object() {
-        return false;
-    }
-    used.iter().zip(values).all(|(index, value)| {
-        keys.get(*index)
-            .and_then(|key| element.get(key))
-            .is_some_and(|found| value.is_empty() || text_of(found) == *value)
-    })
-}
-
-fn name_element<'a>(element: &mut Map<String, Value>, entries: impl Iterator<Item = (&'a str, &'a str)>) {
-    for (key, value) in entries {
-        if !value.is_empty() && !element.contains_key(key) {
-            element.insert(key.to_owned(), crate::resources::resolve(value).unwrap_or_else(|| value.into()));
-        }
-    }
 }
 
 /// Fills gaps: two identities that agree where both say something become one.
@@ -298,48 +312,25 @@ fn complete(identities: &mut [Vec<String>]) {
             let (Some(a), Some(b)) = (identities.get(first), identities.get(second)) else { continue };
             let agree = a.iter().zip(b).any(|(x, y)| x == y)
                 && a.iter().zip(b).all(|(x, y)| x == y || x.is_empty() || y.is_empty());
-            if agree {
-                let joined: Vec<String> =
-                    a.iter().zip(b).map(|(x, y)| if x.is_empty() { y.clone() } else { x.clone() }).collect();
-                if let Some(slot) = identities.get_mut(first) {
-                    slot.clone_from(&joined);
-                }
-                if let Some(slot) = identities.get_mut(second) {
-                    *slot = joined;
-                }
+            if !agree {
+                continue;
+            }
+            let joined: Vec<String> =
+                a.iter().zip(b).map(|(x, y)| if x.is_empty() { y.clone() } else { x.clone() }).collect();
+            if let Some(slot) = identities.get_mut(first) {
+                slot.clone_from(&joined);
+            }
+            if let Some(slot) = identities.get_mut(second) {
+                *slot = joined;
             }
         }
     }
 }
 
 /// The keys that occur at all; all of them if none does.
-fn used_keys(keys: &[String], identities: &[Vec<String>]) -> Vec<usize> {
-    let used: Vec<usize> = (0..keys.len())
+fn used_keys(identities: &[Vec<String>], count: usize) -> Vec<usize> {
+    let used: Vec<usize> = (0..count)
         .filter(|index| identities.iter().any(|identity| identity.get(*index).is_some_and(|v| !v.is_empty())))
         .collect();
-    if used.is_empty() { (0..keys.len()).collect() } else { used }
-}
-
-/// Takes each element of the object to the place of its first mention; a second mention is a copy.
-fn materialize(items: Vec<Item>, mut dest: Vec<Value>) -> Vec<Value> {
-    let mut last: Vec<Option<usize>> = vec![None; dest.len()];
-    for (position, item) in items.iter().enumerate() {
-        if let Item::Own(index) = item
-            && let Some(slot) = last.get_mut(*index)
-        {
-            *slot = Some(position);
-        }
-    }
-    items
-        .into_iter()
-        .enumerate()
-        .map(|(position, item)| match item {
-            Item::New(value) => value,
-            Item::Own(index) => match (last.get(index), dest.get_mut(index)) {
-                (Some(Some(at)), Some(slot)) if *at == position => slot.take(),
-                (_, Some(slot)) => slot.clone(),
-                _ => Value::Null,
-            },
-        })
-        .collect()
+    if used.is_empty() { (0..count).collect() } else { used }
 }

@@ -42,14 +42,18 @@ pub(crate) fn merge(
     body: Map<String, Value>,
     patch: &Map<String, Value>,
 ) -> Result<Map<String, Value>, MergeError> {
-    Ok(mapping(types, body, patch, None)?.unwrap_or_default())
+    Ok(merge_mappings(types, body, patch, None)?.unwrap_or_default())
 }
 
 /// What a patch holds for a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Patch<'p> {
-    /// The value is new and stands for its own patch: only directives and nulls in it still have an effect.
+    /// The value stands for its own patch: only directives and nulls in it still have an effect.
     Itself,
+    /// As [`Itself`](Self::Itself), for a value that only the patch has.
+    New,
+    /// The patch does not speak of the value. Lists in it that merge are still put in order.
+    Nothing,
     /// A value of the patch.
     With(&'p Value),
 }
@@ -83,50 +87,59 @@ pub(super) fn value(
 ) -> Result<Option<Value>, MergeError> {
     let dest = dest.filter(|dest| !dest.is_null());
     match (dest, patch) {
-        (_, Patch::With(Value::Null)) | (None, Patch::Itself) => Ok(None),
-        (None, Patch::With(new)) => added(types, new.clone(), rule),
+        (_, Patch::With(Value::Null)) | (None, Patch::Itself | Patch::New | Patch::Nothing) => Ok(None),
+        (None, Patch::With(new)) => value(types, Some(new.clone()), Patch::New, rule),
         (Some(Value::Object(dest)), Patch::With(Value::Object(patch))) => {
-            Ok(mapping(types, dest, patch, rule.and_then(|rule| rule.type_id))?.map(Value::Object))
+            Ok(merge_mappings(types, dest, patch, rule.and_then(|rule| rule.type_id))?.map(Value::Object))
         }
         (Some(Value::Object(dest)), Patch::Itself) => {
-            Ok(itself(types, dest, rule.and_then(|rule| rule.type_id))?.map(Value::Object))
+            Ok(settle_mapping(types, dest, rule.and_then(|rule| rule.type_id))?.map(Value::Object))
         }
-        (Some(Value::Array(dest)), patch @ (Patch::With(Value::Array(_)) | Patch::Itself)) => {
+        (Some(Value::Object(dest)), Patch::New) => {
+            Ok(new_mapping(types, dest, rule.and_then(|rule| rule.type_id))?.map(Value::Object))
+        }
+        (Some(Value::Object(dest)), Patch::Nothing) => {
+            Ok(Some(Value::Object(untouched_mapping(types, dest, rule.and_then(|rule| rule.type_id))?)))
+        }
+        (
+            Some(Value::Array(dest)),
+            patch @ (Patch::With(Value::Array(_)) | Patch::Itself | Patch::New | Patch::Nothing),
+        ) => {
             match rule.and_then(|rule| rule.merge.as_ref().map(|keys| (keys, rule.element))) {
                 Some((keys, element)) => Ok(merge_list(types, dest, patch, keys, element)?.map(Value::Array)),
                 None => Ok(Some(match patch {
                     Patch::With(new) => new.clone(),
-                    Patch::Itself => Value::Array(dest),
+                    Patch::Itself | Patch::New | Patch::Nothing => Value::Array(dest),
                 })),
             }
         }
         (Some(dest @ (Value::Object(_) | Value::Array(_))), Patch::With(new)) => Err(mismatch(&dest, new)),
         (Some(dest), Patch::With(new @ (Value::Object(_) | Value::Array(_)))) => Err(mismatch(&dest, new)),
         (Some(_), Patch::With(new)) => Ok(Some(new.clone())),
-        (Some(dest), Patch::Itself) => Ok(Some(dest)),
+        (Some(dest), Patch::Itself | Patch::New | Patch::Nothing) => Ok(Some(dest)),
     }
 }
 
-/// A value that only the patch has.
-fn added(types: &MergeTypes, new: Value, rule: Option<&Rule>) -> Result<Option<Value>, MergeError> {
-    match new {
-        Value::Object(mut map) => {
-            // An unknown directive in something new is no directive at all.
-            match map.get(DIRECTIVE).map(directive) {
-                Some(Ok(Directive::Delete)) => return Ok(None),
-                Some(Ok(_)) => {
-                    map.shift_remove(DIRECTIVE);
-                }
-                Some(Err(_)) | None => {}
-            }
-            let type_id = known_type(types, rule.and_then(|rule| rule.type_id), &map, None);
-            fields_of_itself(types, map, type_id).map(|map| Some(Value::Object(map)))
+/// A mapping that only the patch has.
+pub(super) fn new_mapping(
+    types: &MergeTypes,
+    mut map: Map<String, Value>,
+    type_id: Option<TypeId>,
+) -> Result<Option<Map<String, Value>>, MergeError> {
+    // An unknown directive in something new is no directive at all.
+    match map.get(DIRECTIVE).map(directive) {
+        Some(Ok(Directive::Delete)) => return Ok(None),
+        Some(Ok(_)) => {
+            map.shift_remove(DIRECTIVE);
         }
-        other => value(types, Some(other), Patch::Itself, rule),
+        Some(Err(_)) | None => {}
     }
+    let type_id = known_type(types, type_id, &map, None);
+    fields_of_itself(types, map, type_id).map(Some)
 }
 
-fn mapping(
+/// Merges two mappings; `None` means that the patch deletes the object's one.
+pub(super) fn merge_mappings(
     types: &MergeTypes,
     mut dest: Map<String, Value>,
     patch: &Map<String, Value>,
@@ -155,11 +168,42 @@ fn mapping(
             }
         }
     }
+    untouched_fields(types, &mut dest, type_id, |key| patch.contains_key(key))?;
     Ok(Some(dest))
 }
 
+/// A mapping that the patch does not speak of.
+pub(super) fn untouched_mapping(
+    types: &MergeTypes,
+    mut dest: Map<String, Value>,
+    type_id: Option<TypeId>,
+) -> Result<Map<String, Value>, MergeError> {
+    let type_id = known_type(types, type_id, &dest, None);
+    untouched_fields(types, &mut dest, type_id, |_| false)?;
+    Ok(dest)
+}
+
+/// Puts lists in order in fields of the object that are not `touched`. Only fields with a rule can hold such lists.
+fn untouched_fields(
+    types: &MergeTypes,
+    dest: &mut Map<String, Value>,
+    type_id: Option<TypeId>,
+    touched: impl Fn(&str) -> bool,
+) -> Result<(), MergeError> {
+    let Some(type_id) = type_id else { return Ok(()) };
+    for (key, slot) in dest.iter_mut() {
+        if let Some(rule) = types.field(type_id, key).filter(|_| !touched(key) && !slot.is_null()) {
+            let before = slot.take();
+            *slot = value(types, Some(before), Patch::Nothing, Some(rule))
+                .map_err(|error| error.under(key))?
+                .unwrap_or_default();
+        }
+    }
+    Ok(())
+}
+
 /// A mapping that meets itself: its own directive still counts.
-fn itself(
+pub(super) fn settle_mapping(
     types: &MergeTypes,
     mut map: Map<String, Value>,
     type_id: Option<TypeId>,
