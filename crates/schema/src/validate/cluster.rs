@@ -308,9 +308,10 @@ pub(super) fn client_config(config: &At<'_>, faults: &mut Faults) {
         }
         return;
     }
-    for key in ["name", "namespace"] {
+    // The server mixes the two up: it names the one that is there.
+    for (key, named) in [("name", "namespace"), ("namespace", "name")] {
         if service.child(key).is_empty() {
-            faults.required(&service.child(key), "");
+            faults.required(&service.child(named), "");
         }
     }
     let port = service.child("port");

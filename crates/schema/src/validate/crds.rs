@@ -84,7 +84,7 @@ fn resource_names(given: &At<'_>, faults: &mut Faults) {
     };
     let (plural, singular) = (given.child("plural"), given.child("singular"));
     let (kind, list_kind) = (given.child("kind"), given.child("listKind"));
-    for at in [&plural, &kind] {
+    for at in [&plural, &kind, &singular, &list_kind] {
         if at.is_empty() {
             faults.required(at, "");
         }
@@ -136,8 +136,8 @@ fn conversion(conversion: &At<'_>, faults: &mut Faults) {
 
 fn stored(object: &At<'_>, faults: &mut Faults) {
     let list = object.at(&["status", "storedVersions"]);
-    if !list.is_set() {
-        return;
+    if list.is_empty() {
+        return faults.invalid(&list, "must have at least one stored version");
     }
     let versions = object.at(&["spec", "versions"]).items();
     let mut has_storage = false;
