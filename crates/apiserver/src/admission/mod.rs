@@ -73,6 +73,9 @@ fn complete(server: &Arc<Server>, call: &Call, object: &mut Value) -> ApiResult<
             storage::protect(object, "kubernetes.io/pvc-protection");
         }
         ("", "persistentvolumes") => storage::protect(object, "kubernetes.io/pv-protection"),
+        ("storage.k8s.io", "volumeattributesclasses") => {
+            storage::protect(object, "kubernetes.io/vac-protection");
+        }
         ("networking.k8s.io", "ingresses") => storage::default_ingress_class(server, object),
         ("", "nodes") => taint_new_node(object),
         _ => {}

@@ -18,6 +18,11 @@ const RENAMED: [(&str, &str); 7] = [
 /// From the core form.
 pub fn to_events(object: &mut Value) {
     rename(object, |(core, newer)| (core, newer));
+    for key in ["reportingController", "reportingInstance"] {
+        if fields::text(object, &[key]).is_empty() {
+            fields::remove(object, &[key]);
+        }
+    }
     if let Some(source) = object.get("deprecatedSource")
         && source.as_object().is_some_and(serde_json::Map::is_empty)
     {

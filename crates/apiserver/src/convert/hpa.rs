@@ -28,6 +28,47 @@ fn take_annotation(object: &mut Value, key: &str) -> Option<Value> {
     serde_json::from_str(text.as_str()?).ok()
 }
 
+/// The names of targets in the annotations and in version 2.
+const TARGETS: [(&str, &str, &str); 3] = [
+    ("targetAverageUtilization", "averageUtilization", "Utilization"),
+    ("targetAverageValue", "averageValue", "AverageValue"),
+    ("targetValue", "value", "Value"),
+];
+
+fn source_of(metric: &Value) -> Option<String> {
+    let sort = fields::text(metric, &["type"]);
+    let mut letters = sort.chars();
+    let first = letters.next()?.to_lowercase().to_string();
+    Some(first + letters.as_str())
+}
+
+/// A metric as the annotation writes it: targets stand beside the name.
+fn old_form(metric: &Value) -> Value {
+    let mut out = metric.clone();
+    let Some(source) = source_of(metric) else { return out };
+    if let Some(target) = fields::remove(&mut out, &[&source, "target"]) {
+        for (old, new, _) in TARGETS {
+            if let Some(value) = fields::at(&target, &[new]) {
+                fields::set(&mut out, &[&source, old], value.clone());
+            }
+        }
+    }
+    out
+}
+
+/// A metric of the annotation as version 2 writes it.
+fn new_form(metric: &Value) -> Value {
+    let mut out = metric.clone();
+    let Some(source) = source_of(metric) else { return out };
+    for (old, new, sort) in TARGETS {
+        if let Some(value) = fields::remove(&mut out, &[&source, old]) {
+            fields::set(&mut out, &[&source, "target", "type"], sort.into());
+            fields::set(&mut out, &[&source, "target", new], value);
+        }
+    }
+    out
+}
+
 /// From version 2 to version 1.
 pub fn to_v1(object: &mut Value) {
     let metrics = fields::remove(object, &["spec", "metrics"]);
@@ -40,7 +81,7 @@ pub fn to_v1(object: &mut Value) {
                 fields::set(object, &["spec", "targetCPUUtilizationPercentage"], target.clone());
             }
         } else {
-            others.push(metric.clone());
+            others.push(old_form(metric));
         }
     }
     if !others.is_empty() {
@@ -86,7 +127,7 @@ pub fn to_v2(object: &mut Value) {
         }));
     }
     if let Some(Value::Array(others)) = take_annotation(object, METRICS) {
-        metrics.extend(others);
+        metrics.extend(others.iter().map(new_form));
     }
     if !metrics.is_empty() {
         fields::set(object, &["spec", "metrics"], metrics.into());

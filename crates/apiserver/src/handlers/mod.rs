@@ -28,7 +28,10 @@ use crate::status::{ApiError, ApiResult};
 /// Answers a call, and says when it uses what is deprecated.
 pub async fn dispatch(server: &Arc<Server>, call: Call) -> ApiResult<Reply> {
     let resource = call.resource.clone();
-    let mut reply = find_handler(server, call).await?;
+    let mut reply = match find_handler(server, call).await {
+        Ok(reply) => reply,
+        Err(error) => Reply::error(&error),
+    };
     let warning = match &resource.custom {
         Some(custom) => custom.deprecation.clone(),
         None if resource.is("", "endpoints") => {

@@ -124,7 +124,20 @@ fn check_patched(call: &Call, object: &mut Value, validation: FieldValidation) -
             call.target.name
         )));
     }
-    rules::check_body(resource, object, &[], validation)
+    rules::check_body(resource, object, &[], validation).map_err(|error| {
+        if resource.is_custom() || error.code != 400 {
+            return error;
+        }
+        // What a patch leaves must decode; the real server blames the patch, not the object.
+        let prefix =
+            format!("{0} in version \"{1}\" cannot be handled as a {0}: ", resource.kind, resource.version);
+        let why = error.message.strip_prefix(&prefix).unwrap_or(&error.message).to_owned();
+        let shown = object.to_string();
+        let cause = Cause::invalid("patch", &Value::from(shown), why);
+        let mut refused = ApiError::invalid("", "", "", vec![cause]);
+        refused.details.get_or_insert_default().kind.clear();
+        refused
+    })
 }
 
 async fn apply(server: &Arc<Server>, call: &Call, options: &WriteOptions) -> ApiResult<Reply> {

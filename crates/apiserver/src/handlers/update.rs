@@ -57,8 +57,12 @@ fn check_identity(call: &Call, object: &mut Value) -> ApiResult<()> {
     let name = fields::name(object);
     let target = &call.target;
     if name.is_empty() {
-        fields::metadata(object).insert("name".into(), target.name.as_str().into());
-    } else if name != target.name {
+        return Err(ApiError::bad_request(format!(
+            "the name of the object ({} based on URL) was undeterminable: name must be provided",
+            target.name
+        )));
+    }
+    if name != target.name {
         return Err(ApiError::bad_request(format!(
             "the name of the object ({name}) does not match the name on the URL ({})",
             target.name

@@ -33,11 +33,11 @@ pub fn cells(resource: &Resource, object: &Value) -> Option<Vec<Value>> {
         ("", "configmaps") => {
             let count =
                 |key: &str| object.get(key).and_then(Value::as_object).map_or(0, serde_json::Map::len);
-            Some(vec![name, (count("data") + count("binaryData")).to_string().into(), age::of(object)])
+            Some(vec![name, (count("data") + count("binaryData")).into(), age::of(object)])
         }
         ("", "secrets") => {
             let count = object.get("data").and_then(Value::as_object).map_or(0, serde_json::Map::len);
-            Some(vec![name, text(object, &["type"]), count.to_string().into(), age::of(object)])
+            Some(vec![name, text(object, &["type"]), count.into(), age::of(object)])
         }
         ("", "serviceaccounts") => Some(vec![name, age::of(object)]),
         _ => policy::cells(resource, object),

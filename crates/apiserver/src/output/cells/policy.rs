@@ -89,6 +89,57 @@ pub fn cells(resource: &Resource, object: &Value) -> Option<Vec<Value>> {
         ) => {
             vec![name, fields::list(object, &["webhooks"]).len().into(), age::of(object)]
         }
+        ("admissionregistration.k8s.io", "validatingadmissionpolicies" | "mutatingadmissionpolicies") => {
+            let list = if resource.plural.starts_with("validating") { "validations" } else { "mutations" };
+            let kind = fields::at(object, &["spec", "paramKind"]).map_or("<unset>".to_owned(), |one| {
+                format!("{}/{}", fields::text(one, &["apiVersion"]), fields::text(one, &["kind"]))
+            });
+            vec![name, fields::list(object, &["spec", list]).len().into(), kind.into(), age::of(object)]
+        }
+        (
+            "admissionregistration.k8s.io",
+            "validatingadmissionpolicybindings" | "mutatingadmissionpolicybindings",
+        ) => {
+            let reference = fields::at(object, &["spec", "paramRef"]).map_or("<unset>".to_owned(), |one| {
+                let (space, name) = (fields::text(one, &["namespace"]), fields::text(one, &["name"]));
+                if space.is_empty() { format!("*/{name}") } else { format!("{space}/{name}") }
+            });
+            vec![name, text(object, &["spec", "policyName"]), reference.into(), age::of(object)]
+        }
+        ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations") => {
+            let limited = ["spec", "limited"];
+            let queuing = |key: &str| {
+                shown(object, &[limited[0], limited[1], "limitResponse", "queuing", key], "<none>")
+            };
+            vec![
+                name,
+                text(object, &["spec", "type"]),
+                shown(object, &[limited[0], limited[1], "nominalConcurrencyShares"], "<none>").into(),
+                queuing("queues").into(),
+                queuing("handSize").into(),
+                queuing("queueLengthLimit").into(),
+                age::of(object),
+            ]
+        }
+        ("resource.k8s.io", "resourceslices") => vec![
+            name,
+            shown(object, &["spec", "nodeName"], "<unset>").into(),
+            text(object, &["spec", "driver"]),
+            text(object, &["spec", "pool", "name"]),
+            age::of(object),
+        ],
+        ("resource.k8s.io", "resourceclaims") => {
+            let state = match (
+                fields::at(object, &["status", "allocation"]).is_some(),
+                fields::list(object, &["status", "reservedFor"]).is_empty(),
+            ) {
+                (_, _) if fields::is_deleting(object) => "deleted",
+                (false, _) => "pending",
+                (true, true) => "allocated",
+                (true, false) => "allocated,reserved",
+            };
+            vec![name, state.into(), age::of(object)]
+        }
         ("apiregistration.k8s.io", "apiservices") => {
             let service = fields::at(object, &["spec", "service"]).map_or("Local".to_owned(), |one| {
                 format!("{}/{}", fields::text(one, &["namespace"]), fields::text(one, &["name"]))

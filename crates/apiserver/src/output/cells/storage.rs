@@ -61,6 +61,28 @@ pub fn cells(resource: &Resource, object: &Value) -> Option<Vec<Value>> {
                 age::of(object),
             ]
         }
+        "csidrivers" => {
+            let flag = |key: &str, missing: bool| {
+                Value::from(fields::at(object, &["spec", key]).and_then(Value::as_bool).unwrap_or(missing))
+            };
+            let tokens: Vec<&str> = fields::list(object, &["spec", "tokenRequests"])
+                .iter()
+                .map(|one| fields::text(one, &["audience"]))
+                .collect();
+            let tokens = if tokens.is_empty() { "<unset>".to_owned() } else { tokens.join(",") };
+            let modes = fields::texts(object, &["spec", "volumeLifecycleModes"]).join(",");
+            vec![
+                name,
+                flag("attachRequired", true),
+                flag("podInfoOnMount", false),
+                flag("storageCapacity", false),
+                tokens.into(),
+                flag("requiresRepublish", false),
+                modes.into(),
+                age::of(object),
+            ]
+        }
+        "csinodes" => vec![name, fields::list(object, &["spec", "drivers"]).len().into(), age::of(object)],
         "volumeattributesclasses" => vec![name, text(object, &["driverName"]), age::of(object)],
         "volumeattachments" => vec![
             name,

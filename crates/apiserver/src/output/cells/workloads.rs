@@ -70,7 +70,7 @@ pub fn cells(resource: &Resource, object: &Value) -> Option<Vec<Value>> {
                     fields::text(owner, &["name"])
                 )
             });
-            vec![name, owner.into(), number(object, &["revision"]).to_string().into(), age::of(object)]
+            vec![name, owner.into(), number(object, &["revision"]).into(), age::of(object)]
         }
         "jobs" => job(object),
         "cronjobs" => cron_job(object),
