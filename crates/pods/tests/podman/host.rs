@@ -137,8 +137,17 @@ impl TestPod {
         command
     }
 
+    /// Calls the pod. The file may be busy for a moment: another test that starts a process while ours is being written
+    /// hands its descriptor on to that process until it executes its program.
     pub fn call(&self, args: &[&str]) -> Output {
-        self.command(args).output().unwrap()
+        loop {
+            match self.command(args).output() {
+                Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                output => return output.unwrap(),
+            }
+        }
     }
 
     /// Calls the pod, expects success, and returns its standard output.
