@@ -67,7 +67,6 @@ fn check(data: &Value) {
         let (kind, ..) = server.kind(case["path"].as_str().unwrap()).unwrap();
         let mut object = case["input"].clone();
         decode::check(&kind.ty, &object).unwrap();
-        assert!(decode::unknown_fields(&kind.ty, &object).is_empty());
         defaults::fill(&kind.ty, &mut object);
         strategy::prepare_create(&kind.gvk, &mut object, Birth { uid: "<UID>", now: "<TIME>" });
         if case["path"].as_str().unwrap().contains("/namespaces/") {
