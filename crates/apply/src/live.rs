@@ -99,6 +99,8 @@ mod grouping {
 }
 
 /// All inventories of the cluster, or of one namespace where listing everywhere is forbidden.
+///
+/// A record in another namespace that cannot be read is left out: whoever broke it must not stop everybody else.
 pub(crate) async fn inventories(rest: &Rest, namespace: &str) -> Result<Vec<Inventory>, ApplyError> {
     let resource = config_maps();
     let everywhere = rest.list(&resource, "", names::INVENTORY).await;
@@ -109,7 +111,15 @@ pub(crate) async fn inventories(rest: &Rest, namespace: &str) -> Result<Vec<Inve
         other => other,
     };
     let listed = listed.map_err(ApplyError::call("list the inventories"))?;
-    listed.iter().map(|object| Inventory::from_object(object).map_err(ApplyError::from)).collect()
+    let mut inventories = Vec::with_capacity(listed.len());
+    for object in &listed {
+        match Inventory::from_object(object) {
+            Ok(inventory) => inventories.push(inventory),
+            Err(error) if object.namespace() == namespace => return Err(error.into()),
+            Err(_) => {}
+        }
+    }
+    Ok(inventories)
 }
 
 pub(crate) fn config_maps() -> Resource {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use futures::stream::{self, StreamExt as _};
 use kube::Client;
 use podsmith_object::{Object, ObjectId, Value, json};
 use podsmith_plan::health::{self, State};
@@ -12,7 +13,7 @@ use crate::error::ApplyError;
 use crate::live;
 use crate::planner::kinds;
 use crate::rest::Rest;
-use crate::waiting::has_nodes;
+use crate::waiting::{has_nodes, look};
 
 /// The state of one object.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -75,11 +76,11 @@ pub async fn status(
     let no_nodes = found.values().any(health::needs_pods) && !has_nodes(&rest).await;
     let mut status = Status { no_nodes, ..Status::default() };
     for inventory in inventories {
-        let objects = inventory
-            .entries
-            .iter()
-            .map(|entry| one(&entry.id, entry.fields.as_deref(), found.get(&versionless(&entry.id))))
-            .collect();
+        let objects = stream::iter(inventory.entries.iter())
+            .map(|entry| one(&rest, &entry.id, entry.fields.as_deref(), found.get(&versionless(&entry.id))))
+            .buffered(live::READS)
+            .collect()
+            .await;
         status.packages.push(PackageStatus {
             name: inventory.package,
             namespace: inventory.namespace,
@@ -89,8 +90,11 @@ pub async fn status(
     Ok(status)
 }
 
-fn one(id: &ObjectId, fields: Option<&str>, object: Option<&Object>) -> ObjectStatus {
-    let health = object.map_or_else(health::Health::missing, |object| health::of(object, &[]));
+async fn one(rest: &Rest, id: &ObjectId, fields: Option<&str>, object: Option<&Object>) -> ObjectStatus {
+    let health = match object {
+        Some(object) => look(rest, object).await,
+        None => health::Health::missing(),
+    };
     let drift = match (object, fields) {
         (Some(object), Some(fields)) => managed::our_digest(object).as_deref() != Some(fields),
         _ => false,

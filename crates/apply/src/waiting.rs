@@ -114,7 +114,7 @@ pub(crate) async fn wait(
 }
 
 /// The health of an object, with a look at its pods when it is not ready.
-async fn look(rest: &Rest, object: &Object) -> Health {
+pub(crate) async fn look(rest: &Rest, object: &Object) -> Health {
     let first = health::of(object, &[]);
     if first.is_ready() {
         return first;

@@ -57,7 +57,13 @@ impl Inventory {
             .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
             .take(200)
             .collect();
-        format!("podsmith-inventory-{}", slug.trim_matches('-'))
+        let slug = slug.trim_matches('-');
+        if slug == package {
+            return format!("podsmith-inventory-{slug}");
+        }
+        // Two names that differ only in characters a Kubernetes name cannot have must not share a record.
+        let sum = crate::digest::short(package.as_bytes());
+        format!("podsmith-inventory-{slug}-{}", sum.get(..8).unwrap_or(&sum)).replace("--", "-")
     }
 
     /// The same package with these objects, in the order of their identity. Of two entries for one object, whatever
@@ -166,6 +172,7 @@ mod tests {
         let read = Inventory::from_object(&inventory.to_object()).unwrap();
         assert_eq!(read, inventory);
         assert_eq!(inventory.to_object().name(), "podsmith-inventory-shop");
+        assert_ne!(Inventory::object_name("a/b"), Inventory::object_name("a-b"));
     }
 
     #[test]

@@ -125,6 +125,7 @@ fn functions_give_what_terraform_gives() {
         ("csvdecode(\"a,b\\n1,\\\"x,y\\\"\\n\")", json!([{"a": "1", "b": "x,y"}])),
         ("sha256(\"\")", json!("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")),
         ("sha1(\"abc\")", json!("a9993e364706816aba3e25717850c26c9cd0d89d")),
+        ("uuidv5(\"dns\", \"www.terraform.io\")", json!("a5008fae-b28c-5ba5-96cd-82b4c53552d6")),
         ("file(\"hello.txt\")", json!("hello\n")),
         ("fileexists(\"nope\")", json!(false)),
         ("fileset(\"d\", \"**/*.json\")", json!(["a.json", "e/b.json"])),

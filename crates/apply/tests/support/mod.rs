@@ -1,6 +1,6 @@
 //! Clusters to test against, and a layer between us and them that counts requests and breaks some.
 
-#![allow(dead_code, clippy::unwrap_used, reason = "every test file uses a part of it")]
+#![allow(dead_code, clippy::unwrap_used, clippy::print_stdout, reason = "every test file uses a part of it")]
 
 mod real;
 
@@ -167,6 +167,19 @@ pub async fn real(test: &str) -> Option<World> {
         None => {
             println!(
                 "skipped: {test}: no kube-apiserver and etcd in ~/.cache/podsmith-oracles (or PODSMITH_ORACLES)"
+            );
+            None
+        }
+    }
+}
+
+/// A real control plane with controllers and a node on which nothing runs; `None` when a program is not there.
+pub async fn real_with_controllers(test: &str) -> Option<World> {
+    match real::client_with_controllers().await {
+        Some(client) => Some(world("real with controllers", client, None)),
+        None => {
+            println!(
+                "skipped: {test}: no kube-controller-manager in ~/.cache/podsmith-oracles (or PODSMITH_ORACLES)"
             );
             None
         }

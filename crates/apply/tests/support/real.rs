@@ -13,11 +13,12 @@ use kube::{Client, Config};
 struct Server {
     url: String,
     _directory: tempfile::TempDir,
-    // Its end is what the processes wait for; see `START`.
-    _pipe: std::process::ChildStdin,
+    // Holds the pipe whose end the processes wait for; see `START`.
+    _shell: std::process::Child,
 }
 
 static SERVER: OnceLock<Option<Server>> = OnceLock::new();
+static WITH_CONTROLLERS: OnceLock<Option<Server>> = OnceLock::new();
 
 /// Starts both programs and ends them when standard input is closed, which happens however the test process ends.
 const START: &str = r#"
@@ -25,8 +26,13 @@ const START: &str = r#"
 a=$!
 "$1/kube-apiserver" --etcd-servers=http://127.0.0.1:$2 --bind-address=127.0.0.1 --secure-port=$4 --cert-dir=certs --service-cluster-ip-range=10.0.0.0/16 --token-auth-file=tokens.csv --authorization-mode=RBAC --endpoint-reconciler-type=none --service-account-issuer=https://kubernetes.default.svc --service-account-key-file=sa.pub --service-account-signing-key-file=sa.key > apiserver.log 2>&1 &
 b=$!
+if [ "$5" = controllers ]; then
+  while ! [ -f certs/apiserver.crt ]; do sleep 0.1; done
+  "$1/kube-controller-manager" --kubeconfig=kubeconfig --service-account-private-key-file=sa.key --leader-elect=false --bind-address=127.0.0.1 --secure-port=0 --controllers='*,-node-lifecycle-controller' > controllers.log 2>&1 &
+  c=$!
+fi
 cat > /dev/null
-kill -9 $b $a
+kill -9 $c $b $a
 wait
 "#;
 
@@ -43,7 +49,7 @@ fn free_port() -> u16 {
         .map_or(0, |address| address.port())
 }
 
-fn start(bin: &Path) -> Server {
+fn start(bin: &Path, controllers: bool) -> Server {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let key = rcgen::KeyPair::generate().expect("a key");
     std::fs::write(directory.path().join("sa.key"), key.serialize_pem()).expect("the key is written");
@@ -51,26 +57,49 @@ fn start(bin: &Path) -> Server {
     std::fs::write(directory.path().join("tokens.csv"), "admintoken,admin,admin-uid,\"system:masters\"\n")
         .expect("the token is written");
     let port = free_port();
-    let mut child = Command::new("sh")
+    let kubeconfig = format!(
+        "{{apiVersion: v1, kind: Config, current-context: c, clusters: [{{name: c, cluster: {{server: 'https://127.0.0.1:{port}', insecure-skip-tls-verify: true}}}}], users: [{{name: u, user: {{token: admintoken}}}}], contexts: [{{name: c, context: {{cluster: c, user: u}}}}]}}"
+    );
+    std::fs::write(directory.path().join("kubeconfig"), kubeconfig).expect("the kubeconfig is written");
+    let shell = Command::new("sh")
         .args(["-c", START, "sh"])
         .arg(bin)
         .args([free_port().to_string(), free_port().to_string(), port.to_string()])
+        .arg(if controllers { "controllers" } else { "" })
         .current_dir(directory.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .expect("a shell starts");
-    let pipe = child.stdin.take().expect("the pipe was asked for");
-    Server { url: format!("https://127.0.0.1:{port}"), _directory: directory, _pipe: pipe }
+    Server { url: format!("https://127.0.0.1:{port}"), _directory: directory, _shell: shell }
 }
 
 pub async fn client() -> Option<Client> {
     let server = SERVER.get_or_init(|| {
         let bin = oracles();
-        (bin.join("etcd").exists() && bin.join("kube-apiserver").exists()).then(|| start(&bin))
+        (bin.join("etcd").exists() && bin.join("kube-apiserver").exists()).then(|| start(&bin, false))
     });
-    let url = server.as_ref()?.url.clone();
+    connect(&server.as_ref()?.url).await
+}
+
+/// A server with controllers and one node that says it is ready.
+pub async fn client_with_controllers() -> Option<Client> {
+    let server = WITH_CONTROLLERS.get_or_init(|| {
+        let bin = oracles();
+        let all =
+            ["etcd", "kube-apiserver", "kube-controller-manager"].iter().all(|name| bin.join(name).exists());
+        all.then(|| start(&bin, true))
+    });
+    let client = connect(&server.as_ref()?.url).await?;
+    let node = r#"{"apiVersion":"v1","kind":"Node","metadata":{"name":"fake"}}"#;
+    let request = http::Request::post("/api/v1/nodes").header("content-type", "application/json");
+    let _ = client.request_text(request.body(node.into()).expect("a request")).await;
+    Some(client)
+}
+
+async fn connect(url: &str) -> Option<Client> {
+    let url = url.to_owned();
     let kubeconfig = Kubeconfig {
         clusters: vec![NamedCluster {
             name: "c".into(),

@@ -18,6 +18,15 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("base64sha512", 1, Some(1), "base64sha512(text)", |_, a| {
         Ok(STANDARD.encode(sha2::Sha512::digest(text_of(a, 0)?)).into())
     }),
+    function("uuidv5", 2, Some(2), "uuidv5(namespace, name)", |_, a| {
+        uuid_of_name(&text_of(a, 0)?, &text_of(a, 1)?).map(Value::from)
+    }),
+    function("filebase64sha256", 1, Some(1), "filebase64sha256(path)", |c, a| {
+        of_file(c, a, |bytes| STANDARD.encode(sha2::Sha256::digest(bytes)))
+    }),
+    function("filebase64sha512", 1, Some(1), "filebase64sha512(path)", |c, a| {
+        of_file(c, a, |bytes| STANDARD.encode(sha2::Sha512::digest(bytes)))
+    }),
     function("filemd5", 1, Some(1), "filemd5(path)", |c, a| of_file(c, a, |bytes| hex::encode(md5(bytes)))),
     function("filesha1", 1, Some(1), "filesha1(path)", |c, a| of_file(c, a, sha1_hex)),
     function("filesha256", 1, Some(1), "filesha256(path)", |c, a| of_file(c, a, sha256_hex)),
@@ -30,6 +39,35 @@ fn of_file(
     run: fn(&[u8]) -> String,
 ) -> Result<Value, String> {
     Ok(run(&files::read(context, &text_of(arguments, 0)?)?).into())
+}
+
+/// RFC 9562, version 5: the same name in the same namespace gives the same identifier.
+fn uuid_of_name(namespace: &str, name: &str) -> Result<String, String> {
+    use sha1::Digest as _;
+    let namespace = match namespace {
+        "dns" => "6ba7b810-9dad-11d1-80b4-00c04fd430c8",
+        "url" => "6ba7b811-9dad-11d1-80b4-00c04fd430c8",
+        "oid" => "6ba7b812-9dad-11d1-80b4-00c04fd430c8",
+        "x500" => "6ba7b814-9dad-11d1-80b4-00c04fd430c8",
+        other => other,
+    };
+    let wrong = || format!("`{namespace}` is no namespace: write dns, url, oid, x500 or a UUID");
+    let mut bytes = hex::decode(namespace.replace('-', "")).map_err(|_| wrong())?;
+    if bytes.len() != 16 {
+        return Err(wrong());
+    }
+    bytes.extend_from_slice(name.as_bytes());
+    let mut sum = sha1::Sha1::digest(&bytes).to_vec();
+    sum.truncate(16);
+    if let Some(version) = sum.get_mut(6) {
+        *version = *version & 0x0f | 0x50;
+    }
+    if let Some(variant) = sum.get_mut(8) {
+        *variant = *variant & 0x3f | 0x80;
+    }
+    let text = hex::encode(sum);
+    let part = |range: std::ops::Range<usize>| text.get(range).unwrap_or("");
+    Ok([part(0..8), part(8..12), part(12..16), part(16..20), part(20..32)].join("-"))
 }
 
 fn sha1_hex(bytes: &[u8]) -> String {
