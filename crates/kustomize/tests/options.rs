@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use podsmith_kustomize::{
-    BuildOptions, Built, ChartInflator, ChartRequest, LoadRestrictions, RemoteFetch, Reorder, RepositoryAddress,
-    build,
+    BuildOptions, Built, ChartInflator, ChartRequest, LoadRestrictions, RemoteFetch, Reorder,
+    RepositoryAddress, build,
 };
 use podsmith_object::files::{FileTree, MemoryFiles, OverlayFiles};
 use podsmith_object::{Diagnostics, Object, Value, json};
@@ -209,10 +209,7 @@ helmCharts:
     let found: Vec<(String, String)> =
         built.objects.iter().map(|o| (o.namespace().to_owned(), o.name().to_owned())).collect();
     // The chart's own namespace stays, its name is prefixed like any other.
-    assert_eq!(
-        found,
-        [("own".to_owned(), "p-second".to_owned()), ("prod".to_owned(), "p-rel".to_owned())]
-    );
+    assert_eq!(found, [("own".to_owned(), "p-second".to_owned()), ("prod".to_owned(), "p-rel".to_owned())]);
 }
 
 #[test]
@@ -249,5 +246,8 @@ fn fields_of_the_result_are_sorted() {
     ]);
     let built = build(tree, "", &BuildOptions::default()).unwrap();
     let text = Value::Object(built.objects[0].body().clone()).to_string();
-    assert_eq!(text, r#"{"apiVersion":"v1","b":{"c":[{"y":2,"z":1}],"d":1},"kind":"A","metadata":{"name":"a"}}"#);
+    assert_eq!(
+        text,
+        r#"{"apiVersion":"v1","b":{"c":[{"y":2,"z":1}],"d":1},"kind":"A","metadata":{"name":"a"}}"#
+    );
 }

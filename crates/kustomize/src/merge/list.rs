@@ -10,7 +10,9 @@ use std::sync::Arc;
 use podsmith_object::{Map, Value};
 
 use super::types::{MergeTypes, TypeId};
-use super::walk::{DIRECTIVE, Directive, MergeError, Patch, directive, merge_mappings, new_mapping, settle_mapping, untouched_mapping};
+use super::walk::{
+    DIRECTIVE, Directive, MergeError, Patch, directive, merge_mappings, settle_mapping, untouched_mapping,
+};
 use crate::resources::{resolve, text_of};
 
 /// Merges a list; `None` means that the patch deletes it.
@@ -94,7 +96,7 @@ impl<'t> ListMerge<'t> {
     }
 
     /// `change` is `None` when the list is its own patch.
-    fn run(mut self, mut own: Vec<Number>, mut change: Option<Vec<Number>>) -> Result<Vec<Value>, MergeError> {
+    fn run(mut self, mut own: Vec<Number>, change: Option<Vec<Number>>) -> Result<Vec<Value>, MergeError> {
         let mut identities: Vec<Vec<String>> = Vec::new();
         for number in change.iter().flatten().chain(&own) {
             let identity = self.identity(*number);
@@ -117,16 +119,7 @@ impl<'t> ListMerge<'t> {
                 .collect();
             match self.merge_one(&own, change.as_deref(), &wanted)? {
                 Some(number) => self.set(&mut items, Some(number), &wanted, wanted.len()),
-                None => {
-                    self.set(&mut own, None, &wanted, wanted.len());
-                    if change.is_none() {
-                        continue;
-                    }
-                    // The patch is read again for later identities, without what this one used up.
-                    if let Some(change) = &mut change {
-                        change.retain(|number| !is_empty(self.elements.get(*number).unwrap_or(&Value::Null)));
-                    }
-                }
+                None => self.set(&mut own, None, &wanted, wanted.len()),
             }
         }
         for number in own {
@@ -170,48 +163,40 @@ impl<'t> ListMerge<'t> {
     }
 
     /// Merges two elements in place: into the object's own one, unless the patch replaces it.
-    fn merge_pair(&mut self, own: Option<Number>, change: Option<Number>) -> Result<Option<Number>, MergeError> {
-        let mut take = |number: Number| self.elements.get_mut(number).map(Value::take).unwrap_or_default();
+    fn merge_pair(
+        &mut self,
+        own: Option<Number>,
+        change: Option<Number>,
+    ) -> Result<Option<Number>, MergeError> {
         match (own, change) {
             (None, None) => Ok(None),
             (Some(own), None) => {
-                let Value::Object(map) = take(own) else { return Ok(Some(own)) };
-                let map = untouched_mapping(self.types, map, self.element)?;
-                self.put(own, map);
+                if let Some(Value::Object(map)) = self.elements.get_mut(own) {
+                    let map = std::mem::take(map);
+                    let map = untouched_mapping(self.types, map, self.element)?;
+                    self.put(own, map);
+                }
                 Ok(Some(own))
             }
-            (Some(own), Some(change)) if own == change => {
-                let Value::Object(map) = take(own) else { return Ok(Some(own)) };
-                match settle_mapping(self.types, map, self.element)? {
-                    Some(map) => {
-                        self.put(own, map);
-                        Ok(Some(own))
-                    }
-                    None => Ok(None),
+            (own, Some(change)) if own.is_none_or(|own| own == change) => {
+                if self.take_element_directive(change, own.is_none())? == Directive::Delete {
+                    return Ok(None);
                 }
-            }
-            (None, Some(change)) => {
-                let Value::Object(map) = take(change) else { return Ok(Some(change)) };
-                match new_mapping(self.types, map, self.element)? {
-                    Some(map) => {
-                        self.put(change, map);
-                        Ok(Some(change))
-                    }
-                    None => Ok(None),
+                if let Some(Value::Object(map)) = self.elements.get_mut(change).map(Value::take)
+                    && let Some(map) = settle_mapping(self.types, map, self.element)?
+                {
+                    self.put(change, map);
                 }
+                Ok(Some(change))
             }
             (Some(own), Some(change)) => self.merge_into(own, change),
+            (None, Some(change)) => Ok(Some(change)),
         }
     }
 
     fn merge_into(&mut self, own: Number, change: Number) -> Result<Option<Number>, MergeError> {
+        let wanted = self.take_element_directive(change, false)?;
         let Some(Value::Object(patch)) = self.elements.get_mut(change) else { return Ok(Some(own)) };
-        let wanted = match patch.get(DIRECTIVE) {
-            Some(found) => directive(found)?,
-            None => Directive::Merge,
-        };
-        // Once read, a directive is gone: another identity may meet the same element again.
-        patch.shift_remove(DIRECTIVE);
         match wanted {
             Directive::Delete => Ok(None),
             Directive::Replace => {
@@ -232,6 +217,19 @@ impl<'t> ListMerge<'t> {
                 Ok(Some(own))
             }
         }
+    }
+
+    /// Reads the directive of an element. Once read it is gone, though the element may be met again. In an element that
+    /// is new, one that is not known is no directive.
+    fn take_element_directive(&mut self, number: Number, is_new: bool) -> Result<Directive, MergeError> {
+        let Some(Value::Object(map)) = self.elements.get_mut(number) else { return Ok(Directive::Merge) };
+        let wanted = match map.get(DIRECTIVE).map(directive) {
+            None => return Ok(Directive::Merge),
+            Some(Err(_)) if is_new => return Ok(Directive::Merge),
+            Some(found) => found?,
+        };
+        map.shift_remove(DIRECTIVE);
+        Ok(wanted)
     }
 
     fn put(&mut self, number: Number, map: Map<String, Value>) {
@@ -279,7 +277,8 @@ impl<'t> ListMerge<'t> {
     fn append(&self, items: &mut Vec<Number>, number: Number, used: &[usize]) {
         let element = self.get(number);
         // Values are matched to keys by their place, so one that is missing shifts those after it.
-        let keys: Vec<&str> = used.iter().filter_map(|index| self.keys.get(*index)).map(String::as_str).collect();
+        let keys: Vec<&str> =
+            used.iter().filter_map(|index| self.keys.get(*index)).map(String::as_str).collect();
         let mut values = Vec::with_capacity(keys.len());
         for key in &keys {
             match element.get(key) {
@@ -308,8 +307,10 @@ fn is_empty(value: &Value) -> bool {
 /// Fills gaps: two identities that agree where both say something become one.
 fn complete(identities: &mut [Vec<String>]) {
     for first in 0..identities.len() {
+        // What the first said at the start counts for the whole round.
+        let Some(a) = identities.get(first).cloned() else { continue };
         for second in 0..identities.len() {
-            let (Some(a), Some(b)) = (identities.get(first), identities.get(second)) else { continue };
+            let Some(b) = identities.get(second) else { continue };
             let agree = a.iter().zip(b).any(|(x, y)| x == y)
                 && a.iter().zip(b).all(|(x, y)| x == y || x.is_empty() || y.is_empty());
             if !agree {

@@ -104,15 +104,13 @@ pub(super) fn value(
         (
             Some(Value::Array(dest)),
             patch @ (Patch::With(Value::Array(_)) | Patch::Itself | Patch::New | Patch::Nothing),
-        ) => {
-            match rule.and_then(|rule| rule.merge.as_ref().map(|keys| (keys, rule.element))) {
-                Some((keys, element)) => Ok(merge_list(types, dest, patch, keys, element)?.map(Value::Array)),
-                None => Ok(Some(match patch {
-                    Patch::With(new) => new.clone(),
-                    Patch::Itself | Patch::New | Patch::Nothing => Value::Array(dest),
-                })),
-            }
-        }
+        ) => match rule.and_then(|rule| rule.merge.as_ref().map(|keys| (keys, rule.element))) {
+            Some((keys, element)) => Ok(merge_list(types, dest, patch, keys, element)?.map(Value::Array)),
+            None => Ok(Some(match patch {
+                Patch::With(new) => new.clone(),
+                Patch::Itself | Patch::New | Patch::Nothing => Value::Array(dest),
+            })),
+        },
         (Some(dest @ (Value::Object(_) | Value::Array(_))), Patch::With(new)) => Err(mismatch(&dest, new)),
         (Some(dest), Patch::With(new @ (Value::Object(_) | Value::Array(_)))) => Err(mismatch(&dest, new)),
         (Some(_), Patch::With(new)) => Ok(Some(new.clone())),
@@ -121,7 +119,7 @@ pub(super) fn value(
 }
 
 /// A mapping that only the patch has.
-pub(super) fn new_mapping(
+fn new_mapping(
     types: &MergeTypes,
     mut map: Map<String, Value>,
     type_id: Option<TypeId>,
