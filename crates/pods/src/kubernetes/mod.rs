@@ -43,6 +43,10 @@ impl Crossing {
 ///
 /// Everything that is wrong with the file; an executable pod, which is no container.
 pub fn render(request: &Request) -> Result<Crossing, Diagnostics> {
+    let request = &Request {
+        name: Some(request.name.clone().unwrap_or_else(|| fitting_name(&request.input))),
+        ..request.clone()
+    };
     let (pod, mut notes) = compile::read_pod(request)?;
     let Pod::Containers(pod) = pod else {
         let file = request.input.display();
@@ -55,6 +59,17 @@ pub fn render(request: &Request) -> Result<Crossing, Diagnostics> {
     notes.extend(crossing.notes);
     crossing.notes = notes;
     Ok(crossing)
+}
+
+/// A pod name made from the directory of `input`: nobody chose it as a name, so what does not fit is replaced.
+fn fitting_name(input: &Path) -> String {
+    let directory = parent(input);
+    let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+    let text =
+        directory.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    let plain: String = text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let name = plain.trim_start_matches(|c: char| !c.is_ascii_lowercase()).trim_end_matches('_');
+    if name.is_empty() { "pod".to_owned() } else { name.to_owned() }
 }
 
 /// Reads the plain configs of a pod. Encrypted ones stay where they are.

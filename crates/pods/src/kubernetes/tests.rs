@@ -226,3 +226,18 @@ fn an_executable_cannot_cross() {
         Request { name: Some("a".into()), ..Request::new(dir.path().join("pod.yaml"), Runtime::Bytes(b"")) };
     assert!(render(&request).unwrap_err().to_string().contains("executable pod"));
 }
+
+#[test]
+fn a_pod_without_a_name_is_called_like_its_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    for (directory, expected) in [("My.App-2_", "my-app-2"), ("123", "pod"), ("shop", "shop")] {
+        let input = dir.path().join(directory).join("pod.yaml");
+        std::fs::create_dir_all(input.parent().unwrap()).unwrap();
+        let text =
+            "api: 1.0.0-beta2\npodVersion: 1.0.0\ncontainers: [{name: a, image: b, restart: always}]\n";
+        std::fs::write(&input, text).unwrap();
+        let crossing = render(&Request::new(&input, Runtime::Bytes(b"")))
+            .unwrap_or_else(|problems| panic!("{problems}"));
+        assert_eq!(crossing.objects[0].name(), expected);
+    }
+}

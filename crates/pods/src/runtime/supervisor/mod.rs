@@ -224,13 +224,20 @@ impl Supervisor {
         }
     }
 
+    /// When something is due. A container that waits for an earlier one is woken by that one's news, not by the clock.
     fn next_wake(&self) -> Instant {
-        let deadlines = self.cells.iter().flat_map(|cell| {
-            let startup = cell.startup_deadline.filter(|_| cell.phase == Phase::Starting);
-            let start = cell.next_start.filter(|_| cell.phase == Phase::Down);
-            [startup, start].into_iter().flatten()
-        });
-        deadlines.chain([self.next_round]).min().unwrap_or(self.next_round)
+        let mut earliest = self.next_round;
+        let mut earlier_started = true;
+        for cell in &self.cells {
+            let due = match cell.phase {
+                Phase::Starting => cell.startup_deadline,
+                Phase::Down if cell.passed || earlier_started => cell.next_start,
+                _ => None,
+            };
+            earliest = due.map_or(earliest, |due| due.min(earliest));
+            earlier_started &= cell.passed;
+        }
+        earliest
     }
 
     /// Does all that is due: starts in order of declaration, startup deadlines, configs, logs, the status.
