@@ -53,6 +53,31 @@ pub fn canonicalize(ty: &Type, value: &mut Value) {
     }
 }
 
+/// Turns empty lists and maps that are always written into null: storage knows no difference between empty and none.
+/// Ownership is noted before that, so this is a step of its own.
+pub(crate) fn forget_empty(ty: &Type, value: &mut Value) {
+    match (ty, value) {
+        (Type::Struct(structure), Value::Object(map)) => {
+            for (name, field) in &structure.definition().fields {
+                let Some(inner) = map.get_mut(name.as_ref()) else { continue };
+                let collection = matches!(field.ty, Type::List(_) | Type::Map(_));
+                if collection && !field.pointer && is_empty(&field.ty, inner) {
+                    *inner = Value::Null;
+                } else {
+                    forget_empty(&field.ty, inner);
+                }
+            }
+        }
+        (Type::List(list), Value::Array(items)) => {
+            items.iter_mut().for_each(|item| forget_empty(&list.items, item))
+        }
+        (Type::Map(map), Value::Object(entries)) => {
+            entries.values_mut().for_each(|item| forget_empty(&map.values, item));
+        }
+        _ => {}
+    }
+}
+
 /// An item of a list or map: null becomes the zero value of the type.
 fn canonical_item(ty: &Type, item: &mut Value) {
     if item.is_null() {
@@ -94,10 +119,6 @@ fn canonical_field(field: &Field, value: Option<Value>) -> Option<Value> {
     canonicalize(&field.ty, &mut value);
     if field.omit_zero && is_zero(&field.ty, &value) || field.omit_empty && is_empty(&field.ty, &value) {
         return None;
-    }
-    // Storage knows no difference between an empty list and none.
-    if matches!(field.ty, Type::List(_) | Type::Map(_)) && is_empty(&field.ty, &value) {
-        return Some(Value::Null);
     }
     Some(value)
 }

@@ -132,6 +132,7 @@ fn status_keeps_metadata(gvk: &GroupVersionKind) -> bool {
 
 /// Prepares a new object: no status from the client, generation 1, what the kind begins with.
 pub fn prepare_create(gvk: &GroupVersionKind, object: &mut Value, birth: Birth<'_>) {
+    forget_empty(gvk, object);
     let has_status = table().resource(gvk).is_some_and(|resource| resource.subresource("status").is_some());
     let kind = (&*gvk.group, &*gvk.kind);
     if has_status && kind != ("", "Node") && kind != ("networking.k8s.io", "ServiceCIDR") {
@@ -189,6 +190,12 @@ pub fn prepare_create(gvk: &GroupVersionKind, object: &mut Value, birth: Birth<'
     }
 }
 
+fn forget_empty(gvk: &GroupVersionKind, object: &mut Value) {
+    if let Some(ty) = table().type_of(gvk) {
+        crate::canonical::forget_empty(&ty, object);
+    }
+}
+
 /// The status a client may not set on a create: what the type has when nothing is set.
 fn empty_status(gvk: &GroupVersionKind, object: &mut Value) {
     let Some(field) = table().type_of(gvk).and_then(|ty| ty.field("status").cloned()) else { return };
@@ -198,6 +205,7 @@ fn empty_status(gvk: &GroupVersionKind, object: &mut Value) {
 
 /// Prepares a change of the object itself: the status stays, the generation grows when it should.
 pub fn prepare_update(gvk: &GroupVersionKind, new: &mut Value, old: &Value) {
+    forget_empty(gvk, new);
     let has_status = table().resource(gvk).is_some_and(|resource| resource.subresource("status").is_some());
     let kind = (&*gvk.group, &*gvk.kind);
     if has_status {
