@@ -8,7 +8,7 @@ use podsmith_object::yaml::{ReadOptions, Written, WrittenData, decode_text, read
 use podsmith_object::{Diagnostic, Diagnostics, Map, Origin, Place, Value};
 
 use super::resource::{Resource, Step};
-use super::scalar::{resolve, text_of};
+use super::scalar::{is_text, resolve, text_of};
 
 /// What to do with a key that occurs twice in one mapping.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -300,10 +300,7 @@ impl Converter<'_> {
                 let mut map = Map::with_capacity(mapping.entries.len());
                 for (key, value) in mapping.entries {
                     // Inside an object a key that is not a text cannot become JSON.
-                    if key.plain
-                        && !self.path.is_empty()
-                        && !matches!(resolve(&key.text), Some(Value::String(text)) if text == key.text)
-                    {
+                    if key.plain && !self.path.is_empty() && !is_text(&key.text) {
                         return Err(self.problem(
                             format!("key `{}` is not a text; put it in quotes", key.text),
                             value.line,
@@ -348,6 +345,9 @@ impl Converter<'_> {
     }
 
     fn plain(&mut self, text: String, line: usize) -> Result<Value, Diagnostics> {
+        if is_text(&text) {
+            return Ok(Value::String(text));
+        }
         let Some(value) = resolve(&text) else {
             return Err(self.problem(format!("`{text}` has no meaning in a Kubernetes object"), line));
         };

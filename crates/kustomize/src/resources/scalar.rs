@@ -19,6 +19,15 @@ pub(crate) fn resolve(text: &str) -> Option<Value> {
     }
 }
 
+/// True if an unquoted scalar is nothing but its text.
+pub(crate) fn is_text(text: &str) -> bool {
+    match resolve_plain(text) {
+        Scalar::Text => timestamp(text).is_none(),
+        Scalar::Bool(_) => !matches!(text, "true" | "True" | "TRUE" | "false" | "False" | "FALSE"),
+        _ => false,
+    }
+}
+
 /// The text of a scalar; null, lists and mappings read as nothing.
 pub(crate) fn text_of(value: &Value) -> Cow<'_, str> {
     match value {

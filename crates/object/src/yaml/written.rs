@@ -81,7 +81,7 @@ pub fn read_written(text: &str, options: ReadOptions) -> Result<Option<Written>,
     Reader::new(text, ReadOptions { duplicate_keys: DuplicateKeys::LastWins, ..options })?.next().transpose()
 }
 
-/// Stands before an unquoted key on its way through the reader. No key can start with it: it is not a character of
+/// Stands behind an unquoted key on its way through the reader. No such key can end with it: it is not a character of
 /// YAML.
 const PLAIN: char = '\u{0}';
 
@@ -98,8 +98,11 @@ impl Tree for Written {
         };
         Ok(Self { data, line: at.line })
     }
-    fn key(text: String, plain: bool) -> String {
-        if plain { format!("{PLAIN}{text}") } else { text }
+    fn key(mut text: String, plain: bool) -> String {
+        if plain {
+            text.push(PLAIN);
+        }
+        text
     }
     fn null(at: At) -> Self {
         Self { data: WrittenData::Plain(String::new()), line: at.line }
@@ -120,10 +123,11 @@ impl Tree for Written {
         Self { data: WrittenData::Mapping(mapping), line: at.line }
     }
     fn insert(mapping: &mut Self::Mapping, key: String, _: At, value: Self) -> Result<(), (String, Self)> {
-        let (text, plain) = match key.strip_prefix(PLAIN) {
-            Some(text) => (text.to_owned(), true),
-            None => (key, false),
-        };
+        let mut text = key;
+        let plain = text.ends_with(PLAIN);
+        if plain {
+            text.pop();
+        }
         if mapping.contains(&text) {
             return Err((text, value));
         }
