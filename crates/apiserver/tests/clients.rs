@@ -184,3 +184,32 @@ async fn the_real_controller_manager_does_its_work() {
     fixture.kubectl(&["delete", "deployment", "web", "--cascade=foreground", "--timeout=60s"]).await;
     assert_eq!(fixture.kubectl(&["get", "replicasets,pods", "-l", "app=web", "-o", "name"]).await, "");
 }
+
+const CHART: &str = "
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: '{{ .Release.Name }}'}
+data: {replicas: '{{ .Values.replicas }}'}
+";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn helm_installs_upgrades_rolls_back_and_uninstalls() {
+    let (Some(kubectl), Some(helm)) = (program("helm", "kubectl"), program("helm", "helm")) else { return };
+    let fixture = Fixture::open(kubectl.clone()).await;
+    std::fs::create_dir_all(fixture.dir.path().join("chart/templates")).unwrap();
+    fixture.file("chart/Chart.yaml", "apiVersion: v2\nname: small\nversion: 0.1.0\n");
+    fixture.file("chart/values.yaml", "replicas: 1\n");
+    fixture.file("chart/templates/all.yaml", CHART);
+    let chart = fixture.dir.path().join("chart").to_str().unwrap().to_owned();
+    let helm = Fixture { kubectl: helm, ..fixture };
+    helm.kubectl(&["install", "r", &chart]).await;
+    helm.kubectl(&["upgrade", "r", &chart, "--set", "replicas=3"]).await;
+    helm.kubectl(&["rollback", "r", "1"]).await;
+    assert!(helm.kubectl(&["history", "r"]).await.contains("Rollback to 1"));
+    let fixture = Fixture { kubectl, ..helm };
+    let path = "jsonpath={.data.replicas}";
+    assert_eq!(fixture.kubectl(&["get", "configmap", "r", "-o", path]).await, "1");
+    let helm = Fixture { kubectl: program("helm", "helm").unwrap(), ..fixture };
+    helm.kubectl(&["uninstall", "r"]).await;
+    assert!(!helm.kubectl(&["list", "-q"]).await.contains('r'));
+}

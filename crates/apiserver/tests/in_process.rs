@@ -242,3 +242,45 @@ async fn a_custom_resource_is_served_at_once_and_goes_with_its_definition() {
     until(|| async { definitions.get_opt("things.example.com").await.unwrap().is_none() }).await;
     assert!(matches!(things.get("a").await.unwrap_err(), kube::Error::Api(status) if status.code == 404));
 }
+
+#[tokio::test]
+async fn a_thousand_watches_on_one_kind_all_see_everything() {
+    let (_cluster, client) = open().await;
+    let maps: Api<ConfigMap> = Api::namespaced(client, "default");
+    let start = maps.list(&ListParams::default()).await.unwrap().metadata.resource_version.unwrap();
+    let mut watches = Vec::new();
+    for _ in 0..1000 {
+        watches.push(maps.watch(&WatchParams::default(), &start).await.unwrap().boxed());
+    }
+    for name in ["a", "b", "c"] {
+        maps.create(&PostParams::default(), &config_map(name, "1")).await.unwrap();
+    }
+    for watch in &mut watches {
+        for name in ["a", "b", "c"] {
+            match watch.try_next().await.unwrap().unwrap() {
+                WatchEvent::Added(map) => assert_eq!(map.metadata.name.as_deref(), Some(name)),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_forgotten_revision_is_expired_and_a_list_goes_on() {
+    let options = ClusterOptions { history: 5, ..ClusterOptions::memory() };
+    let cluster = Cluster::open(options).await.unwrap();
+    let secrets: Api<Secret> = Api::namespaced(cluster.client(), "default");
+    for index in 0..10 {
+        secrets.create(&PostParams::default(), &secret(&format!("s{index}"), "1")).await.unwrap();
+    }
+    let mut stream = secrets.watch(&WatchParams::default(), "1").await.unwrap().boxed();
+    let expired = stream.try_next().await.unwrap().unwrap();
+    assert!(matches!(expired, WatchEvent::Error(status) if status.code == 410 && status.reason == "Expired"));
+    let page = secrets.list(&ListParams::default().limit(2)).await.unwrap();
+    for index in 0..10 {
+        secrets.delete(&format!("s{index}"), &DeleteParams::default()).await.unwrap();
+    }
+    let token = page.metadata.continue_.unwrap();
+    let gone = secrets.list(&ListParams::default().limit(2).continue_token(&token)).await.unwrap_err();
+    assert!(matches!(gone, kube::Error::Api(status) if status.code == 410));
+}

@@ -113,18 +113,6 @@ impl Schemas {
             }
         }
         let mut schema = json!({"type": "object"});
-        let description = super::descriptions::of_struct(&name);
-        if !description.is_empty() {
-            schema["description"] = description.into();
-        }
-        for (key, property) in &mut properties {
-            let text = super::descriptions::of_field(&name, key);
-            if !text.is_empty()
-                && let Some(map) = property.as_object_mut()
-            {
-                map.insert("description".into(), text.into());
-            }
-        }
         if !properties.is_empty() {
             schema["properties"] = Value::Object(properties);
         }
