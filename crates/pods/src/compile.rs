@@ -193,25 +193,41 @@ fn file_values(request: &Request, text: &str, output: &Path) -> Result<FileValue
     })
 }
 
-/// The host and cluster ports of the other pods compiled into the same directory. The pod's own port map does not
-/// count, so that compiling again gives the same ports.
+/// The host and cluster ports of the other pods: those compiled into the same directory, and in the layout of a host
+/// (`pods/POD/release/VERSION/pod`) those of the whole host. The pod's own port map does not count, so that compiling
+/// again gives the same ports.
 fn ports_beside(output: &Path) -> (BTreeSet<u16>, BTreeSet<u16>) {
     let (mut host, mut cluster) = (BTreeSet::new(), BTreeSet::new());
     let own = output.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let Ok(entries) = std::fs::read_dir(parent(output)) else { return (host, cluster) };
-    for entry in entries.flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let stem = name.strip_suffix(".portmappings.conf").or_else(|| name.strip_suffix(".proxy.conf"));
-        if stem.is_none_or(|stem| stem == own) {
-            continue;
-        }
-        for line in std::fs::read_to_string(entry.path()).unwrap_or_default().lines() {
-            let mut numbers = line.split(':').filter_map(|part| part.parse::<u16>().ok());
-            cluster.extend(numbers.next());
-            host.extend(numbers.next());
+    for directory in directories_beside(parent(output)) {
+        for entry in std::fs::read_dir(&directory).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let stem = name.strip_suffix(".portmappings.conf").or_else(|| name.strip_suffix(".proxy.conf"));
+            if stem.is_none_or(|stem| stem == own && directory == parent(output)) {
+                continue;
+            }
+            for line in std::fs::read_to_string(entry.path()).unwrap_or_default().lines() {
+                let mut numbers = line.split(':').filter_map(|part| part.parse::<u16>().ok());
+                cluster.extend(numbers.next());
+                host.extend(numbers.next());
+            }
         }
     }
     (host, cluster)
+}
+
+/// `directory` itself, and its fellows if it is the release of a pod on a host.
+fn directories_beside(directory: &Path) -> Vec<PathBuf> {
+    let named = |path: Option<&Path>, name: &str| {
+        path.filter(|path| path.file_name().is_some_and(|n| n == name)).map(Path::to_owned)
+    };
+    let release = named(directory.parent(), "release");
+    let pods = release.as_deref().and_then(Path::parent).and_then(|pod| named(pod.parent(), "pods"));
+    let Some(pods) = pods else { return vec![directory.to_owned()] };
+    let inside =
+        |path: PathBuf| std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+    let fellows = inside(pods).flat_map(|pod| inside(pod.join("release"))).filter(|path| path != directory);
+    fellows.chain([directory.to_owned()]).collect()
 }
 
 /// Something that is missing on disk, and the path of the value that asks for it.

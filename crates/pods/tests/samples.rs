@@ -216,6 +216,28 @@ fn automatic_ports_avoid_the_pods_beside_and_stay_the_same() {
 }
 
 #[test]
+fn automatic_ports_avoid_the_other_pods_of_a_host() {
+    let text = "api: 1.0.0-beta2\npodVersion: 1.0.0\ncontainers:\n- name: a\n  image: a\n  expose:\n  - {targetPort: 80, hostPort: '${HOSTPORTAUTO1}', clusterPort: '${CLUSTERPORTAUTO1}'}\n";
+    let project = Project::new(&[
+        ("pod.yaml", text),
+        ("home/pods/a/release/1.0.0/x", ""),
+        ("home/pods/a/release/0.9.0/pod.portmappings.conf", "61000:30000:1:false\n"),
+        ("home/pods/b/release/2.0.0/pod.portmappings.conf", "61001:30001:1:false\n"),
+    ]);
+    let output = project.path("home/pods/a/release/1.0.0/pod");
+    let request = Request {
+        name: Some("a".into()),
+        output: Some(output),
+        ..Request::new(project.path("pod.yaml"), Runtime::Bytes(b"x"))
+    };
+    for _ in 0..2 {
+        compile(&request).unwrap();
+        let map = project.read("home/pods/a/release/1.0.0/pod.portmappings.conf").unwrap();
+        assert_eq!(map, "61002:30002:4096:false\n");
+    }
+}
+
+#[test]
 fn one_pod_in_four_spellings_gives_the_same() {
     let block = "api: 1.0.0-beta2\npodVersion: 1.0.0\ncontainers:\n    - name: a\n      image: b:1\n      restart: always\n      args:\n          - \"80\"\n          - -x\n";
     let unindented = "api: 1.0.0-beta2\npodVersion: 1.0.0\ncontainers:\n- name: a\n  image: b:1\n  restart: always\n  args:\n  - 80\n  - -x\n";
