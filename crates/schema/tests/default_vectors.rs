@@ -7,7 +7,7 @@ mod support;
 use podsmith_object::json::canonical;
 use podsmith_object::{Value, json};
 use podsmith_schema::strategy::{self, Birth};
-use podsmith_schema::{canonical as stored, decode, defaults};
+use podsmith_schema::{canonical as stored, decode, defaults, validate};
 use support::{Server, vectors};
 
 /// What admission and allocation add is not the matter of this crate.
@@ -58,6 +58,36 @@ fn captured_defaults_come_out_the_same() {
 #[test]
 fn recorded_defaults_come_out_the_same() {
     check(&serde_json::from_str(include_str!("data/defaults.json")).unwrap());
+}
+
+/// What the server hands out it takes back: nothing is filled in again, and no rule is broken by a new label.
+#[test]
+fn stored_objects_stay_as_they_are() {
+    let mut sets: Vec<Value> = vec![serde_json::from_str(include_str!("data/defaults.json")).unwrap()];
+    sets.extend(vectors("default-vectors.json"));
+    let server = Server::default();
+    for case in sets.iter().flat_map(|set| set["cases"].as_array().unwrap()) {
+        let (kind, ..) = server.kind(case["path"].as_str().unwrap()).unwrap();
+        let mut live = case["output"].clone();
+        for (key, value) in
+            [("resourceVersion", "1"), ("uid", "u"), ("creationTimestamp", "2026-01-01T00:00:00Z")]
+        {
+            live["metadata"][key] = json!(value);
+        }
+        let text = canonical(&live)
+            .replace("<TIME>", "2026-01-01T00:00:00Z")
+            .replace("<UID>", "u")
+            .replace("<RAND>", "rrrrr");
+        let live: Value = serde_json::from_str(&text).unwrap();
+        let mut again = live.clone();
+        defaults::fill(&kind.ty, &mut again);
+        strategy::prepare_update(&kind.gvk, &mut again, &live);
+        assert_eq!(canonical(&again), canonical(&live), "{}", case["title"]);
+        again["metadata"]["labels"]["new"] = json!("label");
+        let faults = validate::update(&kind.gvk, &again, &live);
+        let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        assert!(faults.is_empty(), "{}: {told:?}", case["title"]);
+    }
 }
 
 fn check(data: &Value) {
