@@ -235,6 +235,18 @@ pub fn want_object(world: &World, config: &Config, key: &Key) -> Want {
     want
 }
 
+/// The objects of a namespace that stand where copies belong, in words.
+pub fn conflicts_in(world: &World, config: &Config, namespace: &Name) -> Vec<String> {
+    if config.on_conflict == OnConflict::Overwrite {
+        return Vec::new();
+    }
+    let own = world.objects_in(namespace).filter(|(_, resource)| resource.is_origin());
+    own.map(|(slot, _)| Key { namespace: namespace.clone(), slot: slot.clone() })
+        .filter(|key| matches!(want_object(world, config, key), Want::Conflict(_)))
+        .map(|key| key.describe(config))
+        .collect()
+}
+
 /// The rule for one place: what stands above once all is done, and what stands here now.
 fn decide(
     world: &World,

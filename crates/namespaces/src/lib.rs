@@ -1,5 +1,6 @@
 //! The namespace tree, templates and propagation.
 
+pub mod admission;
 pub mod claim;
 pub mod config;
 pub mod desired;
@@ -9,6 +10,7 @@ pub mod model;
 mod queue;
 pub mod reconciler;
 pub mod resource;
+pub mod tree;
 pub mod world;
 pub mod write;
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::claim::Claim;
 use crate::config::Config;
-use crate::desired::{self, Want, WantNamespace};
+use crate::desired::{self, Want, WantClaim, WantNamespace};
 use crate::model::{Key, KindIndex, Name, Namespace, Slot};
 use crate::queue::{Queue, Urgency};
 use crate::resource::Resource;
@@ -117,6 +117,12 @@ impl Reconciler {
     /// True once namespaces and SubNamespaces are known.
     pub fn is_ready(&self) -> bool {
         self.known.contains(&Stream::Namespaces) && self.known.contains(&Stream::Claims)
+    }
+
+    fn knows_all_kinds(&self) -> bool {
+        (0..self.config.watches.len())
+            .filter_map(|at| u16::try_from(at).ok())
+            .all(|at| self.known.contains(&Stream::Kind(KindIndex(at))))
     }
 
     /// True when this stream was listed in full.
@@ -230,12 +236,12 @@ impl Reconciler {
         }
         if kind.is_none() {
             self.find_frozen(&names);
-            let claims: Vec<(Name, Name)> =
-                self.world.claims().map(|claim| (claim.namespace.clone(), claim.name.clone())).collect();
-            for (namespace, name) in claims {
-                self.mark(Task::Namespace(name.clone()), &namespace, Urgency::Audit);
-                self.mark(Task::Claim(namespace.clone(), name), &namespace, Urgency::Audit);
-            }
+        }
+        let claims: Vec<(Name, Name)> =
+            self.world.claims().map(|claim| (claim.namespace.clone(), claim.name.clone())).collect();
+        for (namespace, name) in claims {
+            self.mark(Task::Namespace(name.clone()), &namespace, Urgency::Audit);
+            self.mark(Task::Claim(namespace.clone(), name), &namespace, Urgency::Audit);
         }
     }
 
@@ -480,14 +486,18 @@ impl Reconciler {
             }
             Task::Claim(namespace, name) => {
                 let claim = self.world.claim(namespace, name)?;
-                let found: Vec<String> = self
-                    .conflicts
-                    .get(name)
-                    .into_iter()
-                    .flatten()
-                    .map(|slot| Key { namespace: name.clone(), slot: slot.clone() }.describe(&self.config))
-                    .collect();
-                let want = desired::want_claim(&self.world, &self.config, claim, &found);
+                let found = desired::conflicts_in(&self.world, &self.config, name);
+                let mut want = desired::want_claim(&self.world, &self.config, claim, &found);
+                if let Some(WantClaim::Status(status)) = &mut want
+                    && !self.knows_all_kinds()
+                {
+                    // A conflict that was told stays told until it can be seen that it is over.
+                    let told = claim.status.conditions.iter().find(|c| c.kind == "PropagationConflict");
+                    if let Some(told) = told.filter(|_| found.is_empty()) {
+                        status.conditions.push(told.clone());
+                        status.conditions.sort();
+                    }
+                }
                 write::for_claim(&self.world, &self.config, (namespace, name), want.as_ref())
             }
             Task::Object(key) => {
