@@ -1,5 +1,5 @@
 //! Real clients against a served cluster. Each test is skipped, by name, where its program is not installed.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};

@@ -1,6 +1,7 @@
 //! What may be written, beyond the shape of an object: the server's own rules, policies, webhooks.
 
 pub(crate) mod caller;
+mod escalation;
 mod expression;
 mod limits;
 mod pods;
@@ -105,6 +106,7 @@ pub async fn validate(
     if operation == Operation::Create {
         limits::check(server, call, object)?;
     }
+    escalation::check(server, call, object)?;
     let request = Request { server, call, operation, object: Some(object), old, dry_run };
     let mut warnings = policies::validate(&request)?;
     warnings.extend(webhooks::validate(&request).await?);

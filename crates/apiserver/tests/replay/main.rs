@@ -1,5 +1,5 @@
 //! Replays what a real server answered.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod defaults;
 mod discovery;
