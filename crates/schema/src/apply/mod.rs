@@ -20,6 +20,8 @@ mod scale;
 mod set;
 mod shape;
 
+use std::sync::OnceLock;
+
 use podsmith_object::{GroupVersionKind, Map, Value};
 use thiserror::Error;
 
@@ -161,8 +163,7 @@ pub fn apply(
 ) -> Result<Applied, ApplyError> {
     check_config(config, write)?;
     let ty = write.ty()?;
-    let empty = write.empty(&ty);
-    let live = live.cloned().unwrap_or_else(|| empty.clone());
+    let live = live.cloned().unwrap_or_else(|| write.empty(&ty));
     let managed = managed::decode(&live)
         .map_err(|error| ApplyError::Untyped(format!("failed to decode managed fields: {error}")))?;
     let attempt = |force: bool| apply_once(&live, config, write, &ty, managed.clone(), force);
@@ -255,24 +256,28 @@ fn apply_once(
     Ok(Applied { object, changed })
 }
 
+static NOBODYS: OnceLock<FieldSet> = OnceLock::new();
+
 /// Fields that describe the object itself belong to nobody.
 fn strip_metadata(managed: &mut Managed, identity: &str) {
-    let strip = FieldSet::of_fields(&[
-        &["apiVersion"],
-        &["kind"],
-        &["metadata"],
-        &["metadata", "name"],
-        &["metadata", "namespace"],
-        &["metadata", "creationTimestamp"],
-        &["metadata", "selfLink"],
-        &["metadata", "uid"],
-        &["metadata", "clusterName"],
-        &["metadata", "generation"],
-        &["metadata", "managedFields"],
-        &["metadata", "resourceVersion"],
-    ]);
+    let strip = NOBODYS.get_or_init(|| {
+        FieldSet::of_fields(&[
+            &["apiVersion"],
+            &["kind"],
+            &["metadata"],
+            &["metadata", "name"],
+            &["metadata", "namespace"],
+            &["metadata", "creationTimestamp"],
+            &["metadata", "selfLink"],
+            &["metadata", "uid"],
+            &["metadata", "clusterName"],
+            &["metadata", "generation"],
+            &["metadata", "managedFields"],
+            &["metadata", "resourceVersion"],
+        ])
+    });
     if let Some(entry) = managed.get_mut(identity) {
-        entry.set = entry.set.difference(&strip);
+        entry.set = entry.set.difference(strip);
         if entry.set.is_empty() {
             managed.remove(identity);
         }
@@ -283,8 +288,7 @@ fn strip_metadata(managed: &mut Managed, identity: &str) {
 /// stored, both in the stored form. The result is `new` with its `managedFields`.
 pub fn update(live: Option<&Value>, mut new: Value, write: &Write<'_>) -> Value {
     let Ok(ty) = write.ty() else { return new };
-    let empty = write.empty(&ty);
-    let old = live.cloned().unwrap_or(empty);
+    let old = live.cloned().unwrap_or_else(|| write.empty(&ty));
     let of_live = || managed::decode(&old).unwrap_or_default();
     let mut managed = if !write.subresource.is_empty() {
         of_live()
@@ -418,14 +422,29 @@ fn rewrite_last_applied(object: &mut Value, config: &Value) {
 
 /// True when two objects differ in nothing but the times in their `managedFields`.
 pub fn equal_but_times(a: &Value, b: &Value) -> bool {
-    let without_times = |object: &Value| {
-        let mut object = object.clone();
-        if let Some(Value::Array(entries)) = object.pointer_mut("/metadata/managedFields") {
-            for entry in entries.iter_mut().filter_map(Value::as_object_mut) {
-                entry.shift_remove("time");
-            }
-        }
-        object
-    };
-    path::same(&without_times(a), &without_times(b))
+    same_but(a, b, "metadata", |a, b| same_but(a, b, "managedFields", same_entries))
+}
+
+/// Compares two maps, one of their fields by a rule of its own.
+fn same_but(a: &Value, b: &Value, key: &str, rule: impl Fn(&Value, &Value) -> bool) -> bool {
+    let (Value::Object(left), Value::Object(right)) = (a, b) else { return same(a, b) };
+    left.len() == right.len()
+        && left.iter().all(|(name, value)| {
+            right
+                .get(name)
+                .is_some_and(|other| if name == key { rule(value, other) } else { same(value, other) })
+        })
+}
+
+fn same_entries(a: &Value, b: &Value) -> bool {
+    let (Value::Array(left), Value::Array(right)) = (a, b) else { return same(a, b) };
+    let without_time =
+        |entry: &Value| entry.as_object().map_or(0, |map| map.keys().filter(|key| *key != "time").count());
+    left.len() == right.len()
+        && left.iter().zip(right).all(|(left, right)| {
+            without_time(left) == without_time(right)
+                && left.as_object().into_iter().flatten().all(|(key, value)| {
+                    key == "time" || right.get(key).is_some_and(|other| same(value, other))
+                })
+        })
 }
