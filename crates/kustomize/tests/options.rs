@@ -106,12 +106,12 @@ struct Remote {
 
 impl RemoteFetch for Remote {
     fn file(&self, url: &str) -> Result<Vec<u8>, String> {
-        self.asked.lock().unwrap().push(url.to_owned());
+        self.asked.lock().expect("nobody panicked").push(url.to_owned());
         if url.ends_with("missing.yaml") { Err("status 404".into()) } else { Ok(TWO.as_bytes().to_vec()) }
     }
 
     fn repository(&self, address: &RepositoryAddress) -> Result<Arc<dyn FileTree>, String> {
-        self.asked.lock().unwrap().push(format!("{} {}", address.clone, address.reference));
+        self.asked.lock().expect("nobody panicked").push(format!("{} {}", address.clone, address.reference));
         Ok(files(&[
             ("base/kustomization.yaml", "resources: [../other]\nnamePrefix: remote-\n"),
             ("other/kustomization.yaml", "resources: [x.yaml]\n"),
@@ -164,7 +164,7 @@ struct Charts {
 
 impl ChartInflator for Charts {
     fn inflate(&self, request: &ChartRequest) -> Result<Vec<Object>, String> {
-        self.requests.lock().unwrap().push(request.clone());
+        self.requests.lock().expect("nobody panicked").push(request.clone());
         if request.name == "broken" {
             return Err("no such chart".into());
         }

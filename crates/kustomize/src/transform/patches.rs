@@ -305,11 +305,12 @@ fn drop_blanks(resource: &mut Resource, types: &MergeTypes) {
 fn drop_blank(types: &MergeTypes, type_id: Option<TypeId>, map: &mut Map<String, Value>, path: &[Step]) {
     match path {
         // A blank annotation is an empty text by now.
-        [Step::Key(last)] => {
-            if map.get(last).is_some_and(|value| value.is_null() || value.as_str() == Some("")) {
-                map.shift_remove(last);
-            }
+        [Step::Key(last)]
+            if map.get(last).is_some_and(|value| value.is_null() || value.as_str() == Some("")) =>
+        {
+            map.shift_remove(last);
         }
+        [Step::Key(_)] => {}
         [Step::Key(key), rest @ ..] => {
             let rule = type_id.and_then(|id| types.field(id, key));
             match (map.get_mut(key), rest) {
