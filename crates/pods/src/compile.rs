@@ -90,6 +90,7 @@ pub fn compile_with(request: &Request, values: &mut dyn Values) -> Result<Compil
 
 /// Compiles many pods on all processors. The results stand in the order of the requests.
 pub fn compile_all(requests: &[Request]) -> Vec<Result<Compiled, Diagnostics>> {
+    let requests = &with_loaded_runtimes(requests);
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(requests.len().max(1));
     let share = requests.len().div_ceil(workers).max(1);
     std::thread::scope(|scope| {
@@ -103,6 +104,17 @@ pub fn compile_all(requests: &[Request]) -> Vec<Result<Compiled, Diagnostics>> {
         });
         joined.collect()
     })
+}
+
+/// The requests with each runtime read once.
+fn with_loaded_runtimes(requests: &[Request]) -> Vec<Request> {
+    let mut loaded: BTreeMap<PathBuf, Runtime> = BTreeMap::new();
+    let requests = requests.iter().map(|request| {
+        let Runtime::File(path) = &request.runtime else { return request.clone() };
+        let runtime = loaded.entry(path.clone()).or_insert_with(|| request.runtime.clone().loaded());
+        Request { runtime: runtime.clone(), ..request.clone() }
+    });
+    requests.collect()
 }
 
 /// Reads a pod without writing anything: the first half of [`compile`].
