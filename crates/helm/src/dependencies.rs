@@ -22,6 +22,23 @@ struct Entry {
     imported: bool,
 }
 
+/// Where a chart hangs in the tree. The path of a chart's templates follows its parents, and as in Helm a subchart that
+/// its parent does not declare keeps its parent when that is copied under an alias.
+#[derive(Debug)]
+struct Place {
+    name: String,
+    parent: RefCell<Option<Rc<Place>>>,
+}
+
+impl Place {
+    fn path(&self) -> String {
+        match &*self.parent.borrow() {
+            Some(parent) => format!("{}/charts/{}", parent.path(), self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
 /// A chart within one render.
 #[derive(Clone)]
 pub(crate) struct Node {
@@ -34,6 +51,7 @@ pub(crate) struct Node {
     /// The subcharts that take part.
     pub subcharts: Vec<Node>,
     entries: Option<Vec<Rc<RefCell<Entry>>>>,
+    place: Rc<Place>,
 }
 
 impl Node {
@@ -49,12 +67,28 @@ impl Node {
             _ => Map::new(),
         };
         let subcharts = chart.subcharts().iter().map(Self::new).collect();
-        Self { chart: chart.clone(), metadata, values, subcharts, entries }
+        let place = Rc::new(Place { name: metadata.name.clone(), parent: RefCell::new(None) });
+        let node = Self { chart: chart.clone(), metadata, values, subcharts, entries, place };
+        node.adopt();
+        node
+    }
+
+    /// The path of this chart: `parent/charts/child`.
+    pub(crate) fn path(&self) -> String {
+        self.place.path()
+    }
+
+    /// Makes this chart the parent of its subcharts.
+    fn adopt(&self) {
+        for child in &self.subcharts {
+            *child.place.parent.borrow_mut() = Some(self.place.clone());
+        }
     }
 
     /// The declared dependencies that are left.
-    pub(crate) fn dependencies(&self) -> Vec<Dependency> {
-        self.entries.iter().flatten().map(|entry| entry.borrow().dependency.clone()).collect()
+    pub(crate) fn dependencies(&self) -> Option<Vec<Dependency>> {
+        let entries = self.entries.as_ref()?.iter();
+        Some(entries.map(|entry| entry.borrow().dependency.clone()).collect())
     }
 
     /// Decides which subcharts take part, then lifts values.
@@ -84,6 +118,7 @@ impl Node {
             let inner = format!("{path}{}.", child.metadata.name);
             child.enable(&values, &inner, warnings)?;
         }
+        self.adopt();
         let left: Vec<_> =
             entries.into_iter().filter(|entry| !off.contains(&entry.borrow().dependency.name)).collect();
         self.entries = (!left.is_empty()).then_some(left);
@@ -109,6 +144,8 @@ impl Node {
                 if !entry.dependency.alias.is_empty() {
                     child.metadata.name.clone_from(&entry.dependency.alias);
                 }
+                let parent = RefCell::new(child.place.parent.borrow().clone());
+                child.place = Rc::new(Place { name: child.metadata.name.clone(), parent });
                 chosen.push(child);
             }
             if !entry.dependency.alias.is_empty() {
@@ -116,6 +153,7 @@ impl Node {
             }
         }
         self.subcharts = chosen;
+        self.adopt();
     }
 
     fn import(&mut self, warnings: &mut Warnings) -> Result<(), HelmError> {
@@ -128,6 +166,7 @@ impl Node {
         for entry in entries {
             let mut entry = entry.borrow_mut();
             if std::mem::replace(&mut entry.imported, true) {
+                entry.dependency.import_values = None;
                 continue;
             }
             let name = &entry.dependency.name;
@@ -139,6 +178,8 @@ impl Node {
                 };
                 match table_at(&values, &format!("{name}.{child}")) {
                     Some(table) => {
+                        // Merging may write nulls into the lower table; Helm hands over a new one when it is empty.
+                        let table = if table.is_empty() { Map::new() } else { table };
                         merge_tables(&lifted, &nest(parent, table), "", Nulls::Keep, warnings);
                     }
                     None => warnings.push(format!("import-values: chart {name} has no table `{child}`")),

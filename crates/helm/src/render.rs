@@ -52,7 +52,7 @@ pub fn render(chart: &Arc<Chart>, request: &RenderRequest<'_>) -> Result<Rendere
     let notes = take_notes(&mut files, &node.metadata.name, request.subchart_notes);
     let mut rendered = sort(&files)?;
     if request.include_crds {
-        rendered.crds = crds(&node, "")?;
+        rendered.crds = crds(&node)?;
     }
     rendered.notes = notes;
     rendered.warnings = warnings;
@@ -259,8 +259,8 @@ fn hook(manifest: Manifest, head: &Head, events: &str) -> Option<Hook> {
 }
 
 /// The custom resource definitions of a chart, then those of its subcharts.
-fn crds(node: &Node, prefix: &str) -> Result<Vec<Manifest>, HelmError> {
-    let path = format!("{prefix}{}", node.metadata.name);
+fn crds(node: &Node) -> Result<Vec<Manifest>, HelmError> {
+    let path = node.path();
     let mut found = Vec::new();
     for file in node.chart.crds() {
         let template: Arc<str> = Arc::from(format!("{path}/{}", file.path()));
@@ -268,7 +268,7 @@ fn crds(node: &Node, prefix: &str) -> Result<Vec<Manifest>, HelmError> {
         crd_documents(&text, &template, &mut found)?;
     }
     for child in &node.subcharts {
-        found.extend(crds(child, &format!("{path}/charts/"))?);
+        found.extend(crds(child)?);
     }
     Ok(found)
 }

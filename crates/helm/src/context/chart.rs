@@ -8,7 +8,7 @@ use super::record::{Field, Record, text};
 use crate::chart::{Dependency, ImportValue, Maintainer, Metadata};
 
 /// The value of `.Chart`. The dependencies are those that are left after conditions and tags.
-pub(super) fn chart_value(metadata: &Metadata, dependencies: &[Dependency], is_root: bool) -> Value {
+pub(super) fn chart_value(metadata: &Metadata, dependencies: Option<&[Dependency]>, is_root: bool) -> Value {
     let inner = metadata_record(metadata, dependencies);
     let mut fields: Vec<Field> = metadata_record(metadata, dependencies).fields;
     let root = Field {
@@ -27,7 +27,7 @@ pub(super) fn chart_value(metadata: &Metadata, dependencies: &[Dependency], is_r
     Value::native(record)
 }
 
-fn metadata_record(metadata: &Metadata, dependencies: &[Dependency]) -> Record {
+fn metadata_record(metadata: &Metadata, dependencies: Option<&[Dependency]>) -> Record {
     Record::new(
         "chart.Metadata",
         vec![
@@ -82,7 +82,9 @@ fn annotations(annotations: Option<&BTreeMap<String, String>>) -> Field {
 }
 
 /// A list of pointers to structs. Go prints their addresses; we print what they point to.
-fn pointers(name: &'static str, json: &'static str, of: &'static str, records: Vec<Record>) -> Field {
+fn pointers(name: &'static str, json: &'static str, of: &'static str, records: Option<Vec<Record>>) -> Field {
+    let is_nil = records.is_none();
+    let records = records.unwrap_or_default();
     let printed: Vec<String> = records.iter().map(|record| format!("&{}", record.braces())).collect();
     let items = records.into_iter().map(|mut record| {
         record.kind = "ptr";
@@ -92,7 +94,7 @@ fn pointers(name: &'static str, json: &'static str, of: &'static str, records: V
         name,
         json,
         omit_empty: true,
-        value: if printed.is_empty() {
+        value: if is_nil {
             List::nil(Elements::Named(of)).into()
         } else {
             List::typed(Elements::Named(of), items.collect()).into()
@@ -102,7 +104,7 @@ fn pointers(name: &'static str, json: &'static str, of: &'static str, records: V
 }
 
 fn maintainers(maintainers: Option<&[Maintainer]>) -> Field {
-    let records = maintainers.unwrap_or_default().iter().map(|maintainer| {
+    let record = |maintainer: &Maintainer| {
         Record::new(
             "*chart.Maintainer",
             vec![
@@ -111,12 +113,13 @@ fn maintainers(maintainers: Option<&[Maintainer]>) -> Field {
                 text("URL", "url", &maintainer.url),
             ],
         )
-    });
-    pointers("Maintainers", "maintainers", "[]*chart.Maintainer", records.collect())
+    };
+    let records = maintainers.map(|list| list.iter().map(record).collect());
+    pointers("Maintainers", "maintainers", "[]*chart.Maintainer", records)
 }
 
-fn dependency_list(dependencies: &[Dependency]) -> Field {
-    let records = dependencies.iter().map(|dependency| {
+fn dependency_list(dependencies: Option<&[Dependency]>) -> Field {
+    let record = |dependency: &Dependency| {
         let always = |field: Field| Field { omit_empty: false, ..field };
         Record::new(
             "*chart.Dependency",
@@ -131,8 +134,9 @@ fn dependency_list(dependencies: &[Dependency]) -> Field {
                 text("Alias", "alias", &dependency.alias),
             ],
         )
-    });
-    pointers("Dependencies", "dependencies", "[]*chart.Dependency", records.collect())
+    };
+    let records = dependencies.map(|list| list.iter().map(record).collect());
+    pointers("Dependencies", "dependencies", "[]*chart.Dependency", records)
 }
 
 fn imports(imports: Option<&[ImportValue]>) -> Field {

@@ -38,7 +38,7 @@ pub(crate) fn templates(
     };
     let root_values = Map::from_entries(MapKind::Values, values.entries().into_iter().collect());
     let mut found = std::collections::BTreeMap::new();
-    collect(node, None, root_values, &shared, "", &mut found);
+    collect(node, None, root_values, &shared, &mut found);
     let mut found: Vec<Template> = found.into_values().collect();
     found.sort_by_cached_key(|template| {
         let depth = template.path.matches('/').count();
@@ -57,26 +57,28 @@ fn collect(
     parent: Option<&Map>,
     values: Map,
     shared: &Shared,
-    prefix: &str,
     found: &mut std::collections::BTreeMap<String, Template>,
 ) -> Map {
     let root = Map::new();
     let subcharts = Map::new();
-    root.insert("Chart", chart::chart_value(&node.metadata, &node.dependencies(), parent.is_none()));
+    root.insert(
+        "Chart",
+        chart::chart_value(&node.metadata, node.dependencies().as_deref(), parent.is_none()),
+    );
     root.insert("Files", Value::native(files::Files::new(node.chart.files())));
     root.insert("Release", shared.release.clone());
     root.insert("Capabilities", shared.capabilities.clone());
     root.insert("Values", values.clone());
     root.insert("Subcharts", subcharts.clone());
 
-    let path = format!("{prefix}{}", node.metadata.name);
+    let path = node.path();
     for child in &node.subcharts {
         // The child's values are the same map that the parent sees under the child's name.
         let child_values = match values.get(&child.metadata.name) {
             Some(Value::Map(map)) => map,
             _ => Map::of_kind(MapKind::Values),
         };
-        let child_root = collect(child, Some(&root), child_values, shared, &format!("{path}/charts/"), found);
+        let child_root = collect(child, Some(&root), child_values, shared, found);
         subcharts.insert(child.metadata.name.as_str(), child_root);
     }
 
