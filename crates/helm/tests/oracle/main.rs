@@ -11,6 +11,7 @@
 
 mod cases;
 mod compare;
+mod grown;
 mod helm;
 
 use compare::{Tally, run};
@@ -49,6 +50,18 @@ fn charts_written_for_every_rule_render_as_helm_renders_them() {
     let name = "charts_written_for_every_rule_render_as_helm_renders_them";
     let Some(helm) = helm::Helm::find(name) else { return };
     run(&helm, &cases::own_charts(), "charts written for the rules").assert_at_least(100);
+}
+
+#[test]
+fn charts_grown_at_random_render_as_helm_renders_them() {
+    let Some(helm) = helm::Helm::find("charts_grown_at_random_render_as_helm_renders_them") else { return };
+    let directory = tempfile::tempdir().unwrap();
+    grown::charts(directory.path());
+    let cases: Vec<_> = cases::charts_below(directory.path())
+        .into_iter()
+        .filter(|case| case.chart.parent() == Some(directory.path()))
+        .collect();
+    run(&helm, &cases, "charts grown at random").assert_at_least(100);
 }
 
 /// `PODSMITH_CHARTS=dir` compares every chart below a directory and only reports.
