@@ -39,6 +39,7 @@ pub async fn plan_delete(
     }
     keep_homes(&mut plan);
     plan.inventory = Some(inventory);
+    plan.kinds = Some(kinds);
     plan.sort();
     Ok(plan)
 }

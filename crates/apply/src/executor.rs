@@ -177,7 +177,10 @@ pub async fn apply(
         }
         return Ok(Report::default());
     }
-    let mut kinds = kinds(&rest).await?;
+    let mut kinds = match &plan.kinds {
+        Some(known) => known.clone(),
+        None => kinds(&rest).await?,
+    };
     for change in plan.changes.iter().filter(|change| &*change.id.gvk.kind == "CustomResourceDefinition") {
         if let Some(definition) = &change.desired {
             kinds.insert_definition(definition);
@@ -539,7 +542,7 @@ impl Executor<'_> {
         }
         let written =
             self.plan.changes.iter().filter(|change| change.writes() && change.action != Action::Delete);
-        let ids: Vec<ObjectId> = written.map(|change| change.id.clone()).collect();
+        let ids: Vec<ObjectId> = written.map(|change| change.id.clone()).filter(health::has_rule).collect();
         let Outcome { not_ready, no_nodes } =
             waiting::wait(&self.rest, &self.kinds, ids, self.options, self.cancel, self.sink).await?;
         report.not_ready =

@@ -21,7 +21,7 @@ use crate::live::{self, Live};
 use crate::rest::{CallError, Mode, Ownership, Rest};
 
 /// How many dry runs run at once. Reads are cheap for the server, and each costs a round trip.
-const DRY_RUNS: usize = 64;
+const DRY_RUNS: usize = 128;
 
 /// How to plan.
 #[derive(Clone, Debug)]
@@ -180,6 +180,7 @@ impl Planner<'_> {
         }
         self.prune(&mut plan, &gone, &live).await?;
         defaults::check_classes(&self.rest, &self.kinds, &mut plan).await?;
+        plan.kinds = Some(self.kinds.clone());
         plan.sort();
         Ok(plan)
     }

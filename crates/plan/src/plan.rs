@@ -6,6 +6,7 @@ use podsmith_object::{Diagnostic, Severity};
 
 use crate::change::{Action, Change};
 use crate::inventory::{Entry, Inventory};
+use crate::kinds::Kinds;
 use crate::order;
 
 /// Everything that must happen to make the cluster match a package.
@@ -29,6 +30,8 @@ pub struct Plan {
     pub inventory: Option<Inventory>,
     /// What the package owns and no longer declares, but is not to be deleted.
     pub retained: Vec<Entry>,
+    /// The kinds that the cluster served when the plan was made; `None` for a plan read from a file.
+    pub kinds: Option<Kinds>,
 }
 
 /// How many objects change.
@@ -76,6 +79,7 @@ impl Plan {
             warnings: Vec::new(),
             inventory: None,
             retained: Vec::new(),
+            kinds: None,
         }
     }
 

@@ -37,6 +37,7 @@ pub struct World {
 pub struct Wire {
     log: Mutex<Vec<(Method, String)>>,
     faults: Mutex<Option<Faults>>,
+    latency: Mutex<std::time::Duration>,
 }
 
 /// How to break writes.
@@ -62,6 +63,11 @@ pub enum Fault {
 impl Wire {
     pub fn break_writes(&self, from: usize, count: usize, kind: Fault) {
         *self.faults.lock().unwrap() = Some(Faults { from, count, kind, seen: 0 });
+    }
+
+    /// Every request takes this much longer.
+    pub fn slow_down(&self, latency: std::time::Duration) {
+        *self.latency.lock().unwrap() = latency;
     }
 
     pub fn heal(&self) {
@@ -119,7 +125,11 @@ impl tower::Service<Request<Body>> for Layer {
         let path = request.uri().to_string();
         let fault = self.wire.decide(request.method(), &path);
         let inner = self.inner.clone();
+        let latency = *self.wire.latency.lock().unwrap();
         Box::pin(async move {
+            if !latency.is_zero() {
+                tokio::time::sleep(latency).await;
+            }
             match fault {
                 Some(Fault::Status(code)) => {
                     let reason = if code == 409 { "Conflict" } else { "InternalError" };

@@ -8,7 +8,7 @@ mod pods;
 mod storage;
 mod workloads;
 
-use podsmith_object::{Object, Value};
+use podsmith_object::{Object, ObjectId, Value};
 
 /// The state of an object.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -95,6 +95,25 @@ pub fn of(object: &Object, pods: &[Object]) -> Health {
         ("apiregistration.k8s.io", "APIService") => api::api_service(object),
         (group, _) if built_in(group) => Health::ready(),
         _ => custom::resource(object),
+    }
+}
+
+/// False for kinds that are ready as soon as they exist, so that there is nothing to wait for.
+pub fn has_rule(id: &ObjectId) -> bool {
+    match (&*id.gvk.group, &*id.gvk.kind) {
+        (
+            "",
+            "Pod"
+            | "ReplicationController"
+            | "PersistentVolumeClaim"
+            | "PersistentVolume"
+            | "Service"
+            | "Namespace",
+        )
+        | ("apps", _)
+        | ("batch", "Job")
+        | ("apiextensions.k8s.io" | "apiregistration.k8s.io", _) => true,
+        (group, _) => !built_in(group),
     }
 }
 
