@@ -202,7 +202,10 @@ fn equal_others(a: &Value, b: &Value) -> Result<bool, CallError> {
     match (a, b) {
         (Value::Native(x), Value::Native(y)) => Ok(x.equals(&**y)),
         _ if a.kind_name() != b.kind_name() => {
-            let reason = format!("non-comparable types {a:?}: {}, {}: {b:?}", a.type_name(), b.type_name());
+            let shown = sprintf("%s", std::slice::from_ref(a));
+            let other = crate::format::to_string(b);
+            let reason =
+                format!("non-comparable types {shown}: {}, {}: {other}", a.type_name(), b.type_name());
             Err(reason.into())
         }
         _ => {

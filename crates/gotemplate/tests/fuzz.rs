@@ -28,7 +28,7 @@ fn pieces() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(ProptestConfig::with_cases(1500))]
 
     #[test]
     fn any_text_parses_or_is_refused(text in prop_oneof![pieces(), any::<String>()]) {

@@ -167,10 +167,11 @@ impl Writer {
                 self.out.push(']');
             }
             Value::Map(map) => self.inline(map)?,
-            Value::Native(native) => {
-                let text = native.format();
-                self.quoted(&text);
-            }
+            // Times are the one native that TOML has a form for: the one that JSON has, without the quotes.
+            Value::Native(native) => match (native.type_name(), native.to_json()) {
+                ("time.Time", podsmith_object::Value::String(time)) => self.out.push_str(&time),
+                _ => self.quoted(&native.format()),
+            },
         }
         Ok(())
     }

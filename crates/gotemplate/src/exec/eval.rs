@@ -197,7 +197,7 @@ fn ideal_constant(frame: &Frame<'_>, number: &Number) -> Run<Value> {
 }
 
 /// Functions see a nil where the pipeline has nothing.
-fn present(value: Value) -> Value {
+pub(super) fn present(value: Value) -> Value {
     if matches!(value, Value::Absent) { Value::Nil } else { value }
 }
 

@@ -1,7 +1,7 @@
 //! Fields, keys and methods.
 
 use super::Run;
-use super::eval::not_a_function;
+use super::eval::{not_a_function, present};
 use super::frame::{At, Frame};
 use crate::function::Parameter;
 use crate::parse::Expr;
@@ -126,7 +126,7 @@ impl Renderer<'_> {
         for argument in arguments {
             values.push(self.argument(frame, dot, argument, Parameter::Any)?);
         }
-        values.extend(last);
+        values.extend(last.map(present));
         Ok(values)
     }
 
