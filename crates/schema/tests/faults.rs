@@ -12,8 +12,12 @@ use podsmith_schema::strategy::{self, Birth};
 use podsmith_schema::{decode, defaults, merge_patch, validate};
 use support::Server;
 
-const RECORDED: [&str; 3] =
-    [include_str!("data/faults.json"), include_str!("data/faults2.json"), include_str!("data/faults3.json")];
+const RECORDED: [&str; 4] = [
+    include_str!("data/faults.json"),
+    include_str!("data/faults2.json"),
+    include_str!("data/faults3.json"),
+    include_str!("data/faults4.json"),
+];
 
 /// Messages that print Go values or a difference are compared without that part.
 fn comparable(message: &str) -> String {

@@ -64,13 +64,20 @@ fn changed_metadata(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
 
 /// Kinds whose changes are checked like new objects on top.
 fn revalidates_metadata(gvk: &GroupVersionKind) -> bool {
-    matches!(
-        (&*gvk.group, &*gvk.kind),
-        (
-            "",
-            "ConfigMap" | "Secret" | "PersistentVolumeClaim" | "PersistentVolume" | "Pod" | "ServiceAccount"
-        ) | ("rbac.authorization.k8s.io", _)
-    )
+    match (&*gvk.group, &*gvk.kind) {
+        ("rbac.authorization.k8s.io", _) | ("batch", "Job") => true,
+        ("", kind) => matches!(
+            kind,
+            "ConfigMap"
+                | "Secret"
+                | "PersistentVolumeClaim"
+                | "PersistentVolume"
+                | "Pod"
+                | "ServiceAccount"
+                | "Namespace"
+        ),
+        _ => false,
+    }
 }
 
 /// What is wrong with an object changed through its status.
@@ -146,6 +153,9 @@ fn body(gvk: &GroupVersionKind, object: &At<'_>, old: Option<&At<'_>>, faults: &
         ("admissionregistration.k8s.io", kind) => others::admission_policy(kind, object, faults),
         ("storage.k8s.io", kind) => others::storage(kind, object, old, faults),
         ("flowcontrol.apiserver.k8s.io", kind) => others::flow_control(kind, object, faults),
+        ("resource.k8s.io", "ResourceClaim" | "ResourceClaimTemplate") => {
+            others::device_claim(object, old, faults)
+        }
         ("node.k8s.io", "RuntimeClass") => others::runtime_class(object, old, faults),
         ("certificates.k8s.io", "CertificateSigningRequest") => others::signing_request(object, faults),
         ("apiregistration.k8s.io", "APIService") => others::api_service(object, faults),

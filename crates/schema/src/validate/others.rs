@@ -87,8 +87,8 @@ pub(super) fn api_service(object: &At<'_>, faults: &mut Faults) {
 /// Checks kinds of the storage group that drivers write.
 pub(super) fn storage(kind: &str, object: &At<'_>, old: Option<&At<'_>>, faults: &mut Faults) {
     let spec = object.child("spec");
-    if let (Some(old), "VolumeAttachment") = (old, kind) {
-        faults.immutable(&spec, &old.child("spec"));
+    if let Some(old) = old {
+        storage_kept(kind, object, old, faults);
     }
     match kind {
         "VolumeAttachment" => {
@@ -131,6 +131,12 @@ pub(super) fn storage(kind: &str, object: &At<'_>, old: Option<&At<'_>>, faults:
                 seen.push(name.text());
             }
         }
+        "VolumeAttributesClass" => {
+            need(&object.child("driverName"), faults);
+            if object.child("parameters").is_empty() {
+                faults.required(&object.child("parameters"), "must contain at least one key/value pair");
+            }
+        }
         "CSIStorageCapacity" => {
             let class = object.child("storageClassName");
             for text in names::dns_subdomain(class.text()) {
@@ -138,6 +144,51 @@ pub(super) fn storage(kind: &str, object: &At<'_>, old: Option<&At<'_>>, faults:
             }
         }
         _ => {}
+    }
+}
+
+/// What never changes in the kinds of the storage group.
+fn storage_kept(kind: &str, object: &At<'_>, old: &At<'_>, faults: &mut Faults) {
+    let (spec, before) = (object.child("spec"), old.child("spec"));
+    match kind {
+        "VolumeAttachment" => faults.immutable(&spec, &before),
+        "VolumeAttributesClass" => {
+            for key in ["driverName", "parameters"] {
+                if object.child(key).value != old.child(key).value {
+                    faults.forbidden(&object.child(key), format!("updates to {key} are forbidden."));
+                }
+            }
+        }
+        "CSIDriver" => {
+            let attach =
+                At { path: "spec.attachedRequired".to_owned(), value: spec.child("attachRequired").value };
+            faults.immutable(&attach, &before.child("attachRequired"));
+            faults.immutable(&spec.child("volumeLifecycleModes"), &before.child("volumeLifecycleModes"));
+        }
+        "CSIStorageCapacity" => {
+            for key in ["nodeTopology", "storageClassName"] {
+                faults.immutable(&object.child(key), &old.child(key));
+            }
+        }
+        "CSINode" => {
+            // Drivers come and go, but one that stays keeps what it said.
+            let now = spec.child("drivers").items();
+            let changed = before.child("drivers").items().iter().any(|driver| {
+                let name = driver.child("name").text();
+                now.iter().any(|other| other.child("name").text() == name && other.value != driver.value)
+            });
+            if changed {
+                faults.invalid(&spec.child("drivers"), "field is immutable");
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Checks claims for devices and their templates: the spec never changes.
+pub(super) fn device_claim(object: &At<'_>, old: Option<&At<'_>>, faults: &mut Faults) {
+    if let Some(old) = old {
+        faults.immutable(&object.child("spec"), &old.child("spec"));
     }
 }
 

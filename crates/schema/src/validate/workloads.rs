@@ -285,7 +285,35 @@ pub(super) fn replication_controller(object: &At<'_>, faults: &mut Faults) {
 /// Checks a Job, and what a change may touch.
 pub(super) fn job(object: &At<'_>, old: Option<&At<'_>>, faults: &mut Faults) {
     let spec = object.child("spec");
-    job_spec(&spec, faults);
+    generated_selector(&spec, faults);
+    if old.is_some() {
+        // The server checks a changed job as a new one first, and then as a changed one.
+        selected_job(&spec, faults);
+    }
+    selected_job(&spec, faults);
+    if let Some(old) = old {
+        kept_job(&spec, &old.child("spec"), faults);
+    }
+}
+
+/// A selector the server made selects the pods the server labels.
+fn generated_selector(spec: &At<'_>, faults: &mut Faults) {
+    let wanted = spec.child("selector");
+    if spec.child("manualSelector").flag() || !wanted.is_set() {
+        return;
+    }
+    let labels = spec.at(&["template", "metadata", "labels"]);
+    let own =
+        ["controller-uid", "job-name", "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name"];
+    let entries = labels.entries().into_iter().filter(|(key, _)| own.contains(key));
+    let expected: Value = entries.map(|(key, at)| (key.to_owned(), at.value.clone())).collect();
+    if !selector::matches(&wanted, &expected) {
+        faults.invalid(&wanted, "`selector` not auto-generated");
+    }
+}
+
+fn selected_job(spec: &At<'_>, faults: &mut Faults) {
+    job_spec(spec, faults);
     let wanted = spec.child("selector");
     if wanted.is_set() {
         selector::check(&wanted, faults);
@@ -296,7 +324,10 @@ pub(super) fn job(object: &At<'_>, old: Option<&At<'_>>, faults: &mut Faults) {
     if !selector::matches(&wanted, labels.value) {
         faults.invalid(&labels, MISMATCH);
     }
-    let Some(old) = old.map(|old| old.child("spec")) else { return };
+}
+
+/// What of a job may change.
+fn kept_job(spec: &At<'_>, old: &At<'_>, faults: &mut Faults) {
     if spec.child("completionMode").text() != "Indexed" {
         faults.immutable(&spec.child("completions"), &old.child("completions"));
     } else {
@@ -308,9 +339,9 @@ pub(super) fn job(object: &At<'_>, old: Option<&At<'_>>, faults: &mut Faults) {
             faults.invalid(&completions, "can only be modified in tandem with spec.parallelism");
         }
     }
-    faults.immutable(&wanted, &old.child("selector"));
+    faults.immutable(&spec.child("selector"), &old.child("selector"));
     let template = spec.child("template");
-    let before = mutable_template(&old, template.value);
+    let before = mutable_template(old, template.value);
     if *template.value != before {
         faults.invalid(&template, "field is immutable");
     }
