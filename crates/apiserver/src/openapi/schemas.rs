@@ -41,7 +41,12 @@ impl Schemas {
             Some(custom) => {
                 let name = custom_name(resource);
                 let mut schema = custom.schema.schema().clone();
-                self.complete_custom(&mut schema);
+                if self.dialect == Dialect::Two {
+                    open_up(&mut schema);
+                }
+                if !is_open(&schema) || self.dialect == Dialect::Three {
+                    self.complete_custom(&mut schema);
+                }
                 schema["x-kubernetes-group-version-kind"] = kind;
                 self.done.insert(name, schema);
             }
@@ -171,6 +176,29 @@ impl Schemas {
                 if wrapped { json!({"allOf": [reference]}) } else { reference }
             }
             _ => json!({"type": "object"}),
+        }
+    }
+}
+
+fn is_open(schema: &Value) -> bool {
+    schema.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(true))
+}
+
+/// Version 2 cannot say "these fields and any other": where others are allowed, no field is named, or clients would
+/// refuse the others.
+fn open_up(schema: &mut Value) {
+    let open = is_open(schema);
+    let Some(map) = schema.as_object_mut() else { return };
+    if open {
+        map.retain(|key, _| matches!(key.as_str(), "type" | "description") || key.starts_with("x-"));
+        return;
+    }
+    if let Some(Value::Object(properties)) = map.get_mut("properties") {
+        properties.values_mut().for_each(open_up);
+    }
+    for key in ["items", "additionalProperties"] {
+        if let Some(inner) = map.get_mut(key) {
+            open_up(inner);
         }
     }
 }
