@@ -3,7 +3,7 @@
 //! Parse files into a [`TemplateSet`] once; execute them with a [`Renderer`], once for each set of values. Template
 //! values ([`Value`]) have Go's types and Go's sharing: a map is one map wherever it is seen.
 //!
-//! ```no_run
+//! ```
 //! use podsmith_gotemplate::{Functions, Options, Renderer, TemplateSet, Value};
 //!
 //! let mut set = TemplateSet::new(Functions::helm());
@@ -20,6 +20,8 @@
 //! | [`function`] | functions, their parameter types, tables of functions |
 //! | [`set`] | parsed templates in one name space |
 //! | [`render`] | one render: options, limits, shared state |
+//! | [`random`] | random numbers, from the system or from a seed |
+//! | [`semver`] | versions and constraints, for charts and for packages |
 //! | [`error`] | errors with template, line, column, and the chain of includes |
 
 mod args;

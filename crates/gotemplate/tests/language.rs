@@ -142,6 +142,10 @@ fn recursion_output_and_time_are_bounded() {
     let brief = Limits { time: Duration::ZERO, ..Limits::default() };
     assert!(limited("{{ range 100000000 }}{{ end }}", brief).contains("longer than"));
     assert!(run("{{ until 1000000000 }}", json!({})).is_err());
+    let doubling = r#"{{ $x := "0123456789" }}{{ range 100 }}{{ $x = print $x $x }}{{ end }}"#;
+    assert!(limited(doubling, small).contains("the result would be"));
+    let lists = "{{ $x := list 1 2 }}{{ range 100 }}{{ $x = concat $x $x }}{{ end }}";
+    assert!(limited(lists, small).contains("the result would be"));
 }
 
 #[test]

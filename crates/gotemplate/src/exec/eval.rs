@@ -2,6 +2,8 @@
 
 use super::frame::{At, Frame};
 use super::{Run, with_stack};
+use crate::args::check_size;
+use crate::error::CallError;
 use crate::function::{Function, Parameter, Special};
 use crate::parse::{Command, Expr, Number, Pipe};
 use crate::render::Renderer;
@@ -100,11 +102,22 @@ impl Renderer<'_> {
             let parameter = function.parameter(values.len());
             values.push(present(validate(frame, last, parameter)?));
         }
-        let result = (function.body)(self, &values);
+        let result = (function.body)(self, &values).and_then(|value| self.bounded(value));
         result.map_err(|error| {
             frame.at = at;
             frame.call_error(name, error)
         })
+    }
+
+    /// Refuses results so large that a loop which doubles them would eat all memory.
+    fn bounded(&self, value: Value) -> Result<Value, CallError> {
+        let bytes = match &value {
+            Value::String(text) => text.len(),
+            Value::List(list) => list.len().saturating_mul(size_of::<Value>()),
+            _ => 0,
+        };
+        check_size(self, bytes)?;
+        Ok(value)
     }
 
     /// `and` and `or` evaluate only what they need.

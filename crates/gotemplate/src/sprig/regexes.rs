@@ -2,7 +2,7 @@
 
 use regex::Regex;
 
-use crate::args::{Out, Table, int, text};
+use crate::args::{Out, Table, check_size, int, text};
 use crate::error::CallError;
 use crate::function::Parameter::{Int as I, String as S};
 use crate::render::Renderer;
@@ -18,16 +18,20 @@ pub(super) const TABLE: Table = &[
     ("regexFind", &[S, S], None, |r, a| find(&compiled(r, &text(a, 0))?, &text(a, 1))),
     ("mustRegexFind", &[S, S], None, |r, a| find(&must(r, &text(a, 0))?, &text(a, 1))),
     ("regexReplaceAll", &[S, S, S], None, |r, a| {
-        replace(&compiled(r, &text(a, 0))?, &text(a, 1), &text(a, 2))
+        let regex = compiled(r, &text(a, 0))?;
+        replace(r, &regex, &text(a, 1), &text(a, 2))
     }),
     ("mustRegexReplaceAll", &[S, S, S], None, |r, a| {
-        replace(&must(r, &text(a, 0))?, &text(a, 1), &text(a, 2))
+        let regex = must(r, &text(a, 0))?;
+        replace(r, &regex, &text(a, 1), &text(a, 2))
     }),
     ("regexReplaceAllLiteral", &[S, S, S], None, |r, a| {
-        literal(&compiled(r, &text(a, 0))?, &text(a, 1), &text(a, 2))
+        let regex = compiled(r, &text(a, 0))?;
+        literal(r, &regex, &text(a, 1), &text(a, 2))
     }),
     ("mustRegexReplaceAllLiteral", &[S, S, S], None, |r, a| {
-        literal(&must(r, &text(a, 0))?, &text(a, 1), &text(a, 2))
+        let regex = must(r, &text(a, 0))?;
+        literal(r, &regex, &text(a, 1), &text(a, 2))
     }),
     ("regexSplit", &[S, S, I], None, |r, a| split(&compiled(r, &text(a, 0))?, &text(a, 1), int(a, 2))),
     ("mustRegexSplit", &[S, S, I], None, |r, a| split(&must(r, &text(a, 0))?, &text(a, 1), int(a, 2))),
@@ -184,12 +188,27 @@ fn find(regex: &Regex, text: &str) -> Out {
     Ok(regex.find(text).map_or("", |found| found.as_str()).into())
 }
 
-fn replace(regex: &Regex, text: &str, replacement: &str) -> Out {
+fn replace(renderer: &Renderer<'_>, regex: &Regex, text: &str, replacement: &str) -> Out {
+    check_replacement(renderer, regex, text, replacement)?;
     Ok(Value::from(regex.replace_all(text, replacement).as_ref()))
 }
 
-fn literal(regex: &Regex, text: &str, replacement: &str) -> Out {
+fn literal(renderer: &Renderer<'_>, regex: &Regex, text: &str, replacement: &str) -> Out {
+    check_replacement(renderer, regex, text, replacement)?;
     Ok(Value::from(regex.replace_all(text, regex::NoExpand(replacement)).as_ref()))
+}
+
+/// A long replacement for many matches must not take all memory.
+fn check_replacement(
+    renderer: &Renderer<'_>,
+    regex: &Regex,
+    text: &str,
+    replacement: &str,
+) -> Result<(), CallError> {
+    if replacement.len() < 1024 {
+        return Ok(());
+    }
+    check_size(renderer, regex.find_iter(text).count().saturating_mul(replacement.len()))
 }
 
 fn split(regex: &Regex, text: &str, count: i64) -> Out {

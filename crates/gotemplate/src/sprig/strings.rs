@@ -68,7 +68,9 @@ pub(super) const TABLE: Table = &[
     ("kebabcase", &[S], None, |_, a| Ok(cases::separated(&text(a, 0), '-').into())),
     ("camelcase", &[S], None, |_, a| Ok(cases::pascal(&text(a, 0)).into())),
     ("wrap", &[I, S], None, |_, a| Ok(Value::string_from_bytes(wrap(bytes(a, 1), int(a, 0), b"\n", false)))),
-    ("wrapWith", &[I, S, S], None, |_, a| {
+    ("wrapWith", &[I, S, S], None, |r, a| {
+        let width = usize::try_from(int(a, 0)).unwrap_or(1).max(1);
+        args::check_size(r, (bytes(a, 2).len() / width).saturating_mul(bytes(a, 1).len()))?;
         let line = if bytes(a, 1).is_empty() { b"\n" } else { bytes(a, 1) };
         Ok(Value::string_from_bytes(wrap(bytes(a, 2), int(a, 0), line, true)))
     }),
@@ -88,7 +90,7 @@ pub(super) const TABLE: Table = &[
     ("nindent", &[I, S], None, |r, a| indent(r, "\n", int(a, 0), &text(a, 1))),
     ("replace", &[S, S, S], None, |r, a| {
         let (old, new, given) = (text(a, 0), text(a, 1), text(a, 2));
-        args::check_size(r, given.len().saturating_add((given.len() + 1).saturating_mul(new.len())))?;
+        args::check_size(r, given.matches(&*old).count().saturating_mul(new.len()))?;
         Ok(given.replace(&*old, &new).into())
     }),
     ("plural", &[S, S, I], None, |_, a| Ok(any(a, if int(a, 2) == 1 { 0 } else { 1 }).clone())),
@@ -97,7 +99,11 @@ pub(super) const TABLE: Table = &[
     ("splitn", &[S, I, S], None, |_, a| Ok(numbered(split(&text(a, 2), &text(a, 0), Some(int(a, 1)))))),
     ("splitList", &[S, S], None, |_, a| Ok(List::strings(split(&text(a, 1), &text(a, 0), None)).into())),
     ("toStrings", &[A], None, |_, a| Ok(List::strings(to_texts(any(a, 0))).into())),
-    ("join", &[S, A], None, |_, a| Ok(to_texts(any(a, 1)).join(&text(a, 0)).into())),
+    ("join", &[S, A], None, |r, a| {
+        let texts = to_texts(any(a, 1));
+        args::check_size(r, texts.len().saturating_mul(bytes(a, 0).len()))?;
+        Ok(texts.join(&text(a, 0)).into())
+    }),
     ("sortAlpha", &[A], None, |_, a| {
         let mut texts = to_texts(any(a, 0));
         if !matches!(any(a, 0), Value::List(_)) {
