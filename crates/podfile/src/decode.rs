@@ -12,7 +12,7 @@ use podsmith_object::quantity::Quantity;
 use podsmith_object::{Diagnostics, Map, Value, json, suggest};
 
 use crate::convert;
-use crate::eval::Frame;
+use crate::eval::{Evaluator, Frame};
 use crate::functions::kubernetes::VALUE_FROM;
 use crate::language::{BlockType, BodyType, Need, Times, Type};
 use crate::source::SourceFile;
@@ -167,12 +167,17 @@ impl<'u> Decoder<'_, 'u> {
             return Some(Attribute { value: reference, span: expression.span(), sensitive: false });
         }
         let outer = self.unit.sensitive.replace(false);
-        let path = if block.label.is_empty() {
-            name.to_owned()
-        } else {
-            format!("{}.{}.{name}", block.kind, block.label)
+        let outcome = match expression {
+            // Most values are written out; they cannot refer to anything, so nothing has to watch for circles.
+            Expression::String(_) | Expression::Number(_) | Expression::Bool(_) | Expression::Null(_) => {
+                Evaluator { unit: self.unit, file }.eval(expression, frame)
+            }
+            _ if block.label.is_empty() => self.unit.attribute(file, expression, name, frame),
+            _ => {
+                let path = format!("{}.{}.{name}", block.kind, block.label);
+                self.unit.attribute(file, expression, &path, frame)
+            }
         };
-        let outcome = self.unit.attribute(file, expression, &path, frame);
         let sensitive = self.unit.sensitive.replace(outer);
         let value = match outcome {
             Ok(value) => value,

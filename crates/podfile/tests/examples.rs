@@ -56,6 +56,9 @@ fn two_thousand_pods_render() {
         .collect();
     let file = Podfile { name: "many.pf".into(), directory: String::new(), text };
     let start = std::time::Instant::now();
+    assert!(hcl_edit::parser::parse_body(&file.text).is_ok());
+    println!("parsing alone, {} bytes: {:?}", file.text.len(), start.elapsed());
+    let start = std::time::Instant::now();
     let output = render(&[file], &MemoryFiles::new(), &Options::default()).unwrap();
     println!("2000 pods, {} objects: {:?}", output.objects().count(), start.elapsed());
     assert_eq!(output.objects().count(), 6000);
