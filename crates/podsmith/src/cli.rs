@@ -88,6 +88,12 @@ pub enum Command {
     Delete(commands::delete::DeleteArgs),
     /// Show packages, health and drift.
     Status(commands::status::StatusArgs),
+    /// Format Podfiles.
+    Fmt(commands::fmt::FmtArgs),
+    /// Pods on a plain host: compile a pod.yaml.
+    Pod(commands::pod::PodArgs),
+    /// Daemon, proxy and ingress for compiled pods.
+    Host(commands::host::HostArgs),
     /// The embedded cluster: start, stop, status, kubeconfig, reset.
     Cluster(commands::cluster::ClusterArgs),
     /// Print a shell completion script.

@@ -7,5 +7,9 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // A compiled pod is this program with a pod behind it.
+    if let Ok(Some(pod)) = podsmith_pods::image::embedded() {
+        return podsmith_pods::runtime::main(pod, std::env::args_os().skip(1));
+    }
     ExitCode::from(podsmith::run(std::env::args_os()))
 }

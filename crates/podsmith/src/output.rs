@@ -1,6 +1,8 @@
 //! The one way to print: data to stdout, everything else to stderr.
 
 use std::io::{self, IsTerminal, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 
 use podsmith_object::{Diagnostic, Severity};
 
@@ -150,13 +152,25 @@ pub fn print_value(value: &podsmith_object::Value, format: Format) -> io::Result
 /// # Errors
 ///
 /// When it cannot be written.
-pub fn write_private(path: &std::path::Path, bytes: &[u8]) -> io::Result<()> {
-    use std::os::unix::fs::OpenOptionsExt;
+pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_whole(path, bytes, 0o600)
+}
+
+/// Replaces a file, all of it or nothing, with the same permissions.
+///
+/// # Errors
+///
+/// When it cannot be written.
+pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_whole(path, bytes, std::fs::metadata(path)?.permissions().mode())
+}
+
+fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");
-    let beside = std::path::PathBuf::from(beside);
+    let beside = PathBuf::from(beside);
     let mut file =
-        std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+        std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(&beside)?;
     file.write_all(bytes)?;
     file.sync_all()?;
     std::fs::rename(&beside, path)

@@ -5,7 +5,9 @@ mod glob;
 mod kustomizations;
 mod manifests;
 mod podfiles;
+mod pods;
 mod recognise;
+mod remote;
 mod stdin;
 mod templates;
 
@@ -25,6 +27,7 @@ pub use recognise::{Input, recognise};
 use charts::Charts;
 use kustomizations::Kustomization;
 use podfiles::Podfiles;
+use pods::PodSource;
 
 /// Flags for charts.
 #[derive(Args, Clone, Debug, Default)]
@@ -203,7 +206,9 @@ fn renderer(
         Input::Kustomization(path) => {
             Ok(Arc::new(Sources::new("kustomize", [Kustomization::new(path, Map::new())?])))
         }
-        other => Err(Diagnostic::error(format!("{other:?} is not supported yet")).into()),
+        Input::PodSpec(path) => Ok(Arc::new(Sources::new("pod", [PodSource::new(path)]))),
+        Input::Url(url) => Ok(Arc::new(remote::fetch(url)?)),
+        Input::Pipeline(_) => Err(Diagnostic::error("a pipeline cannot be an entry of itself").into()),
     }
 }
 
@@ -261,6 +266,8 @@ fn entry_renderer(
         SourceSpec::GoTemplate { paths, values } => {
             with_steps(templates::globs(directory, paths, values)?, entry)
         }
-        other => return Err(Diagnostic::error(format!("{other:?} is not supported yet")).into()),
+        SourceSpec::Pod { path } => {
+            with_steps(Sources::new("pod", [PodSource::new(&directory.join(path))]), entry)
+        }
     })
 }
