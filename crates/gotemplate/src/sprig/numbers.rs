@@ -61,8 +61,8 @@ pub(super) const TABLE: Table = &[
     ("floor", &[A], None, |_, a| Ok(to_float(any(a, 0)).floor().into())),
     ("round", &[A, I], Some(F), |_, a| {
         let half = rest(a, 2).first().map_or(0.5, to_float);
-        #[expect(clippy::cast_precision_loss, reason = "as Go converts")]
-        let power = 10f64.powf(int(a, 1) as f64);
+        // Read, not computed: the nearest float to each power of ten.
+        let power: f64 = format!("1e{}", int(a, 1)).parse().unwrap_or(f64::INFINITY);
         let scaled = power * to_float(any(a, 0));
         let rounded = if scaled.fract() >= half { scaled.ceil() } else { scaled.floor() };
         Ok((rounded / power).into())
