@@ -50,11 +50,13 @@ pub fn render(chart: &Arc<Chart>, request: &RenderRequest<'_>) -> Result<Rendere
     let set = chart.parsed.get(&templates)?;
     let mut files = execute(&set, &templates, request)?;
     let notes = take_notes(&mut files, &node.metadata.name, request.subchart_notes);
-    let mut rendered = sort(&files)?;
-    if request.include_crds {
-        rendered.crds = crds(&node)?;
-    }
+    let crds = if request.include_crds { crds(&node)? } else { Vec::new() };
+    // The objects take the room of what is no longer needed.
+    drop((templates, values, user_values, node));
+    let mut rendered = sort(files)?;
+    rendered.crds = crds;
     rendered.notes = notes;
+    warnings.append(&mut rendered.warnings);
     rendered.warnings = warnings;
     rendered.apply(request.hooks);
     show_only(rendered, &request.show_only)
@@ -206,13 +208,13 @@ fn take_notes(files: &mut BTreeMap<String, String>, chart: &str, subcharts: bool
 }
 
 /// Cuts files into manifests, tells hooks apart, and sorts both in install order.
-fn sort(files: &BTreeMap<String, String>) -> Result<Rendered, HelmError> {
+fn sort(files: BTreeMap<String, String>) -> Result<Rendered, HelmError> {
     let mut rendered = Rendered::default();
     for (path, text) in files {
         let template: Arc<str> = Arc::from(path.as_str());
-        for (index, (text, lines_before)) in split_documents(text).into_iter().enumerate() {
+        for (index, (text, lines_before)) in split_documents(&text).into_iter().enumerate() {
             let (head, value) =
-                Head::read(path, text, lines_before).map_err(|error| HelmError::Output(Box::new(error)))?;
+                Head::read(&path, text, lines_before).map_err(|error| HelmError::Output(Box::new(error)))?;
             let manifest = Manifest {
                 template: template.clone(),
                 kind: head.kind.clone(),

@@ -145,6 +145,17 @@ fn hooks_are_told_apart_with_their_events_weights_and_policies() {
     assert_eq!((origin.file.as_ref(), origin.line), ("web/templates/a.yaml", 1));
 }
 
+#[test]
+fn an_unknown_hook_is_left_out_with_a_warning() {
+    let text = "kind: Job\nmetadata: {name: a, annotations: {helm.sh/hook: crd-install}}\n";
+    let rendered = render(&chart(&[("templates/a.yaml", text)]), &RenderRequest::default()).unwrap();
+    assert!(rendered.is_empty());
+    assert_eq!(
+        rendered.warnings,
+        ["web/templates/a.yaml: unknown hook `crd-install`, the object is left out"]
+    );
+}
+
 struct Cluster;
 
 impl Lookup for Cluster {

@@ -11,6 +11,7 @@ pub(crate) fn split_documents(text: &str) -> Vec<(&str, usize)> {
     let body = text.trim();
     let mut documents = Vec::new();
     let mut from = 0;
+    let (mut counted, mut lines) = (0, 0);
     let mut push = |from: usize, to: usize| {
         let Some(piece) = body.get(from..to) else { return };
         // The cut leaves nothing only when two separators touch; a piece of other white space is a document, and an
@@ -20,7 +21,8 @@ pub(crate) fn split_documents(text: &str) -> Vec<(&str, usize)> {
         }
         let trimmed = piece.trim();
         let at = start + from + (piece.len() - piece.trim_start().len());
-        let lines = text.get(..at).map_or(0, |before| before.bytes().filter(|b| *b == b'\n').count());
+        lines += text.get(counted..at).map_or(0, |since| since.bytes().filter(|b| *b == b'\n').count());
+        counted = at;
         documents.push((trimmed, lines));
     };
     if let Some(rest) = body.strip_prefix("---") {
