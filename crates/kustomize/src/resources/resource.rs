@@ -137,7 +137,19 @@ impl Resource {
     }
 
     pub(crate) fn key(&self) -> IdKey {
-        IdKey::new(&self.api_version(), &self.kind(), &self.effective_namespace(), &self.name())
+        let (api_version, kind) = (self.api_version(), self.kind());
+        let metadata = self.body.get("metadata");
+        let text =
+            |key: &str| metadata.and_then(|metadata| metadata.get(key)).map(text_of).unwrap_or_default();
+        let namespace = if is_cluster_scoped(&api_version, &kind) {
+            Cow::Borrowed(NOT_NAMESPACED)
+        } else {
+            match text("namespace") {
+                namespace if namespace.is_empty() => Cow::Borrowed("default"),
+                namespace => namespace,
+            }
+        };
+        IdKey::new(&api_version, &kind, &namespace, &text("name"))
     }
 
     /// The keys of all identities, previous ones first.

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use podsmith_object::{Diagnostic, Diagnostics, Value};
+use podsmith_object::{Diagnostic, Diagnostics, GroupVersionKind, ObjectId, Value};
 
 use crate::config::{FieldError, NameReference, split_path};
 use crate::resources::{Gvk, NOT_NAMESPACED, Resource, ResourceMap, text_of};
@@ -25,7 +25,7 @@ struct Candidate {
     previous: Vec<(Arc<str>, Arc<str>)>,
     prefixes: Vec<Arc<str>>,
     suffixes: Vec<Arc<str>>,
-    description: String,
+    kind: String,
 }
 
 /// All candidates, by every earlier name and then by current namespace.
@@ -58,18 +58,18 @@ impl Index {
                 }
             }
             index.namespaces.insert((original_namespace.clone(), effective_namespace.clone()));
-            let Gvk { group, version, .. } = resource.gvk();
+            let Gvk { group, version, kind } = resource.gvk();
             index.candidates.push(Candidate {
                 name: resource.name().into_owned(),
                 namespace: resource.namespace().into_owned(),
                 cluster_scoped: resource.is_cluster_scoped(),
-                is_service_account: resource.kind() == "ServiceAccount",
+                is_service_account: kind == "ServiceAccount",
                 group,
                 version,
                 previous: resource.previous.iter().map(|id| (id.name.clone(), id.kind.clone())).collect(),
                 prefixes: resource.prefixes.clone(),
                 suffixes: resource.suffixes.clone(),
-                description: resource.id().to_string(),
+                kind,
                 effective_namespace,
                 original_namespace,
             });
@@ -342,7 +342,13 @@ impl<'i> Referrer<'i> {
         if same {
             return Ok(Some(first));
         }
-        let names: Vec<&str> = found.iter().map(|candidate| candidate.description.as_str()).collect();
+        let names: Vec<String> = found
+            .iter()
+            .map(|candidate| {
+                let gvk = GroupVersionKind::new(&*candidate.group, &*candidate.version, &*candidate.kind);
+                ObjectId::new(gvk, &*candidate.namespace, &*candidate.name).to_string()
+            })
+            .collect();
         Err(FieldError(format!("`{name}` could mean any of {}", names.join(", "))))
     }
 
