@@ -220,9 +220,11 @@ impl World {
                 return Err(Frozen::Deleting(namespace.name.clone()));
             }
             out.push(namespace);
-            // More steps than namespaces can only mean a circle.
+            // More steps than namespaces can only mean a circle; the place where it closes is told.
             if out.len() > self.namespaces.len() {
-                return Err(Frozen::Cycle(namespace.name.clone()));
+                let mut seen = HashSet::new();
+                let closing = out.iter().find(|namespace| !seen.insert(&namespace.name));
+                return Err(Frozen::Cycle(closing.map_or_else(|| Name::from(name), |found| found.name.clone())));
             }
             match namespace.upstream() {
                 Some(upstream) if **upstream == *name => return Err(Frozen::Cycle(upstream.clone())),

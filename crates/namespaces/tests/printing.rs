@@ -102,3 +102,97 @@ fn a_very_deep_tree_is_drawn() {
     assert_eq!(lines.last().unwrap().depth, 1999);
     assert_eq!(tree::draw(&lines).lines().count(), 2000);
 }
+
+mod plans {
+    use podsmith_namespaces::change::Change;
+    use podsmith_namespaces::claim::Claim;
+    use podsmith_namespaces::config::OnConflict;
+    use podsmith_namespaces::model::Kind;
+    use podsmith_namespaces::ops::{self, plan_of};
+    use podsmith_namespaces::simulate;
+    use podsmith_namespaces::world::World;
+
+    use super::support::{config, config_map, entry, namespace};
+
+    /// A settled cluster with two trees.
+    fn settled() -> World {
+        let config = config(OnConflict::Keep);
+        let mut world = World::new();
+        for (name, text) in [("shop", "type=root,team=shop"), ("bank", "type=root,team=bank"), ("lone", ""), ("base", "type=template,team=base")] {
+            world.put_namespace(namespace(name, text));
+        }
+        for (parent, name) in [("shop", "web"), ("web", "web-dev"), ("shop", "db")] {
+            world.put_claim(Claim { namespace: parent.into(), name: name.into(), uid: name.into(), generation: 1, ..Claim::default() });
+        }
+        for (place, name, how) in [("shop", "ca", "update"), ("shop", "start", "create"), ("bank", "ca", "update"), ("lone", "ca", ""), ("base", "rules", "update")] {
+            let (key, resource) = entry(&config_map(place, name, how, place), &config);
+            world.put_object(&key, resource);
+        }
+        simulate::run(&mut world, &config);
+        world
+    }
+
+    fn planned(change: Change) -> String {
+        let config = config(OnConflict::Keep);
+        match plan_of(settled(), &config, &change, |_| None) {
+            Ok(plan) => ops::plan_text(&plan),
+            Err(refused) => format!("refused: {refused}\n"),
+        }
+    }
+
+    #[test]
+    fn moving_a_subtree() {
+        insta::assert_snapshot!(planned(Change::Move("web".into(), "bank".into())), @"");
+    }
+
+    #[test]
+    fn cutting_a_subtree() {
+        insta::assert_snapshot!(planned(Change::Cut("web".into())), @"");
+    }
+
+    #[test]
+    fn grafting_a_namespace_that_has_an_object_in_the_way() {
+        insta::assert_snapshot!(planned(Change::Graft("lone".into(), "shop".into())), @"");
+    }
+
+    #[test]
+    fn creating_and_deleting() {
+        insta::assert_snapshot!(planned(Change::Create("api".into(), "web".into(), Default::default(), Default::default())), @"");
+        insta::assert_snapshot!(planned(Change::Delete("db".into())), @"");
+    }
+
+    #[test]
+    fn templates() {
+        insta::assert_snapshot!(planned(Change::SetTemplate("lone".into(), "base".into())), @"");
+    }
+
+    #[test]
+    fn what_is_refused() {
+        let all = [
+            Change::Delete("web".into()),
+            Change::Delete("lone".into()),
+            Change::Move("web".into(), "web-dev".into()),
+            Change::Move("web".into(), "nowhere".into()),
+            Change::Move("lone".into(), "shop".into()),
+            Change::Move("web".into(), "shop".into()),
+            Change::Graft("web".into(), "bank".into()),
+            Change::Cut("shop".into()),
+            Change::Create("web".into(), "bank".into(), Default::default(), Default::default()),
+            Change::Create("x".into(), "lone".into(), Default::default(), Default::default()),
+            Change::SetType("shop".into(), None),
+            Change::SetType("web".into(), Some(Kind::Root)),
+            Change::SetTemplate("lone".into(), "shop".into()),
+            Change::UnsetTemplate("lone".into()),
+        ];
+        insta::assert_snapshot!(all.map(planned).concat(), @"");
+    }
+
+    #[test]
+    fn a_described_namespace() {
+        let mut world = settled();
+        let config = config(OnConflict::Keep);
+        let (key, resource) = entry(&config_map("web", "ca", "update<shop", "edited"), &config);
+        world.put_object(&key, resource);
+        insta::assert_snapshot!(ops::describe_text(&ops::description(&world, &config, "web").unwrap()), @"");
+    }
+}

@@ -1,0 +1,251 @@
+//! The controller on real APIs: the embedded server always, the real one where its programs are.
+
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kube::Client;
+use kube::api::{Api, DeleteParams, DynamicObject, ListParams, Patch, PatchParams};
+use podsmith_apiserver::{Cluster, ClusterOptions};
+use podsmith_namespaces::cluster::{self, namespaces, subnamespaces};
+use podsmith_namespaces::config::OnConflict;
+use podsmith_namespaces::controller::{self, Options, Progress};
+use podsmith_namespaces::metrics::Metrics;
+use podsmith_namespaces::{Config, desired_of, manifests, write};
+use podsmith_object::{GroupVersionKind, Value, json};
+use podsmith_testing::{ControlPlane, Parts, skip};
+use tokio::sync::watch;
+
+/// A running controller and the cluster it works on.
+struct Running {
+    client: Client,
+    config: Arc<Config>,
+    metrics: Arc<Metrics>,
+    progress: watch::Receiver<Progress>,
+    stop: watch::Sender<bool>,
+    _settings: watch::Sender<Arc<Config>>,
+    task: tokio::task::JoinHandle<Result<(), cluster::ClusterError>>,
+}
+
+fn settings() -> Config {
+    let mut config = support::config(OnConflict::Keep);
+    config.watches.push(GroupVersionKind::new("rbac.authorization.k8s.io", "v1", "RoleBinding"));
+    config
+}
+
+async fn apply(client: &Client, value: Value) {
+    let api_version = value["apiVersion"].as_str().unwrap();
+    let gvk = GroupVersionKind::from_api_version(api_version, value["kind"].as_str().unwrap());
+    let name = value["metadata"]["name"].as_str().unwrap().to_owned();
+    let kind = kube::core::GroupVersionKind::gvk(&gvk.group, &gvk.version, &gvk.kind);
+    let mut waits = 0;
+    let (resource, capabilities) = loop {
+        match kube::discovery::pinned_kind(client, &kind).await {
+            Ok(found) => break found,
+            Err(error) if waits > 100 => panic!("{error}"),
+            Err(_) => waits += 1,
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    let api: Api<DynamicObject> = match value["metadata"]["namespace"].as_str() {
+        Some(namespace) if capabilities.scope == kube::discovery::Scope::Namespaced => {
+            Api::namespaced_with(client.clone(), namespace, &resource)
+        }
+        _ => Api::all_with(client.clone(), &resource),
+    };
+    api.patch(&name, &PatchParams::apply("person").force(), &Patch::Apply(&value)).await.unwrap();
+}
+
+impl Running {
+    async fn start(client: Client) -> Self {
+        let config = Arc::new(settings());
+        apply(&client, manifests::definition(&config.keys)).await;
+        let claims: Api<DynamicObject> = Api::all_with(client.clone(), &subnamespaces(&config.keys));
+        while claims.list(&ListParams::default()).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        Self::again(client, config)
+    }
+
+    fn again(client: Client, config: Arc<Config>) -> Self {
+        let (stop, stopped) = watch::channel(false);
+        let (settings, received) = watch::channel(config.clone());
+        let (sender, progress) = watch::channel(Progress::default());
+        let metrics = Arc::new(Metrics::default());
+        let task = tokio::spawn(controller::run(
+            client.clone(),
+            received,
+            stopped,
+            Options { rediscover: Duration::from_millis(200), ..Options::default() },
+            metrics.clone(),
+            sender,
+        ));
+        Self { client, config, metrics, progress, stop, _settings: settings, task }
+    }
+
+    /// Waits until the cluster is what the pure function says and the controller has nothing to do.
+    async fn settled(&mut self) {
+        let settled = async {
+            loop {
+                let (world, _) = cluster::read_all(&self.client, &self.config).await.unwrap();
+                let left = write::all(&world, &self.config, &desired_of(&world, &self.config));
+                if left.is_empty() && self.progress.borrow().idle {
+                    return;
+                }
+                let _ = tokio::time::timeout(Duration::from_millis(50), self.progress.changed()).await;
+            }
+        };
+        if tokio::time::timeout(Duration::from_secs(60), settled).await.is_err() {
+            let (world, _) = cluster::read_all(&self.client, &self.config).await.unwrap();
+            let left = write::all(&world, &self.config, &desired_of(&world, &self.config));
+            panic!("not settled, {:?}, left: {left:#?}\n{}", *self.progress.borrow(), self.metrics.render());
+        }
+    }
+
+    async fn stop(self) -> Client {
+        self.stop.send(true).unwrap();
+        self.task.await.unwrap().unwrap();
+        self.client
+    }
+
+    async fn labels(&self, name: &str) -> Option<std::collections::BTreeMap<String, String>> {
+        let api: Api<DynamicObject> = Api::all_with(self.client.clone(), &namespaces());
+        Some(api.get_opt(name).await.unwrap()?.metadata.labels.unwrap_or_default())
+    }
+
+    async fn get(&self, group: &str, kind: &str, namespace: &str, name: &str) -> Option<DynamicObject> {
+        let kind = kube::core::GroupVersionKind::gvk(group, "v1", kind);
+        let resource = kube::api::ApiResource::from_gvk(&kind);
+        let api: Api<DynamicObject> = Api::namespaced_with(self.client.clone(), namespace, &resource);
+        api.get_opt(name).await.unwrap()
+    }
+
+    async fn delete(&self, kind: &str, namespace: &str, name: &str) {
+        let resource = match kind {
+            "SubNamespace" => subnamespaces(&self.config.keys),
+            kind => kube::api::ApiResource::from_gvk(&kube::core::GroupVersionKind::gvk("", "v1", kind)),
+        };
+        let api: Api<DynamicObject> = Api::namespaced_with(self.client.clone(), namespace, &resource);
+        api.delete(name, &DeleteParams::default()).await.unwrap();
+    }
+}
+
+fn root(name: &str, labels: Value) -> Value {
+    let mut all = json!({"innu.cybozu.com/type": "root"});
+    all.as_object_mut().unwrap().extend(labels.as_object().unwrap().clone());
+    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": all}})
+}
+
+fn sub(namespace: &str, name: &str) -> Value {
+    json!({"apiVersion": "innu.cybozu.com/v2", "kind": "SubNamespace", "metadata": {"name": name, "namespace": namespace}, "spec": {}})
+}
+
+fn map(namespace: &str, mode: &str, data: Value) -> Value {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "data": data,
+        "metadata": {"name": "settings", "namespace": namespace, "annotations": {"innu.cybozu.com/propagate": mode}}})
+}
+
+fn binding(namespace: &str, role: &str) -> Value {
+    json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+        "metadata": {"name": "team", "namespace": namespace, "annotations": {"innu.cybozu.com/propagate": "update"}},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "a"}]})
+}
+
+/// A day in the life of a tree.
+async fn story(client: Client) {
+    let missing = cluster::missing_permissions(&client, &settings()).await.unwrap();
+    assert_eq!(missing, Vec::<String>::new());
+    let mut c = Running::start(client).await;
+    apply(&c.client, root("shop", json!({"team": "a"}))).await;
+    apply(&c.client, sub("shop", "web")).await;
+    apply(&c.client, map("shop", "update", json!({"a": "1", "b": "2"}))).await;
+    apply(&c.client, binding("shop", "view")).await;
+    c.settled().await;
+    apply(&c.client, sub("web", "web-dev")).await;
+    c.settled().await;
+    let labels = c.labels("web-dev").await.unwrap();
+    assert_eq!(labels["innu.cybozu.com/parent"], "web");
+    assert_eq!((labels["team"].as_str(), labels["app.kubernetes.io/created-by"].as_str()), ("a", "innu"));
+    let copy = c.get("", "ConfigMap", "web-dev", "settings").await.unwrap();
+    assert_eq!(copy.data["data"], json!({"a": "1", "b": "2"}));
+    assert_eq!(copy.metadata.annotations.unwrap()["innu.cybozu.com/from"], "web");
+
+    // A removed key goes, a changed role is replaced, an edited copy is repaired.
+    apply(&c.client, map("shop", "update", json!({"a": "1"}))).await;
+    let bindings: Api<DynamicObject> = Api::namespaced_with(
+        c.client.clone(),
+        "shop",
+        &kube::api::ApiResource::from_gvk(&kube::core::GroupVersionKind::gvk("rbac.authorization.k8s.io", "v1", "RoleBinding")),
+    );
+    bindings.delete("team", &DeleteParams::default()).await.unwrap();
+    apply(&c.client, binding("shop", "edit")).await;
+    apply(&c.client, json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings", "namespace": "web"}, "data": {"mine": "x"}})).await;
+    c.settled().await;
+    let copy = c.get("", "ConfigMap", "web", "settings").await.unwrap();
+    assert_eq!(copy.data["data"], json!({"a": "1"}));
+    let copy = c.get("rbac.authorization.k8s.io", "RoleBinding", "web-dev", "team").await.unwrap();
+    assert_eq!(copy.data["roleRef"]["name"], "edit");
+
+    // A restart in sync writes nothing.
+    let config = c.config.clone();
+    let client = c.stop().await;
+    let mut c = Running::again(client, config);
+    c.settled().await;
+    assert_eq!(c.metrics.totals(), (0, 0, 0), "{}", c.metrics.render());
+
+    // What changed while nobody looked is found; inherited labels go with their source.
+    let config = c.config.clone();
+    let client = c.stop().await;
+    apply(&client, root("shop", json!({}))).await;
+    apply(&client, map("shop", "create", json!({"a": "3"}))).await;
+    let mut c = Running::again(client, config);
+    c.settled().await;
+    assert!(!c.labels("web-dev").await.unwrap().contains_key("team"));
+    let copy = c.get("", "ConfigMap", "web-dev", "settings").await.unwrap();
+    assert_eq!(copy.metadata.annotations.unwrap()["innu.cybozu.com/propagate"], "create");
+
+    // A foreign object is kept and told about.
+    apply(&c.client, json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "own", "namespace": "web"}, "data": {"k": "mine"}})).await;
+    let mut shared = map("shop", "update", json!({"k": "shared"}));
+    shared["metadata"]["name"] = json!("own");
+    apply(&c.client, shared).await;
+    c.settled().await;
+    let own = c.get("", "ConfigMap", "web", "own").await.unwrap();
+    assert_eq!(own.data["data"], json!({"k": "mine"}));
+    let claims: Api<DynamicObject> = Api::namespaced_with(c.client.clone(), "shop", &subnamespaces(&c.config.keys));
+    let claim = claims.get("web").await.unwrap();
+    assert_eq!(claim.data["status"]["conditions"][0]["type"], "PropagationConflict");
+
+    // A SubNamespace that goes takes its namespace along.
+    c.delete("SubNamespace", "web", "web-dev").await;
+    c.settled().await;
+    let gone = async {
+        while c.labels("web-dev").await.is_some_and(|labels| !labels.is_empty()) {
+            let api: Api<DynamicObject> = Api::all_with(c.client.clone(), &namespaces());
+            if api.get("web-dev").await.is_ok_and(|found| found.metadata.deletion_timestamp.is_some()) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), gone).await.expect("the namespace goes away");
+    c.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tree_on_the_embedded_server() {
+    let cluster = Cluster::open(ClusterOptions::memory()).await.unwrap();
+    story(cluster.client()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tree_on_the_real_server() {
+    let Some(plane) = ControlPlane::start(Parts::Server).unwrap() else {
+        return skip("a_tree_on_the_real_server", "kube-apiserver or etcd is missing");
+    };
+    story(plane.client().await.unwrap()).await;
+}
