@@ -49,14 +49,14 @@ pub fn is_deleting(object: &Value) -> bool {
 
 /// The mapping at a key of a mapping, made if it is not there. A value that is no mapping is replaced.
 pub fn entry<'v>(value: &'v mut Value, key: &str) -> &'v mut Map<String, Value> {
-    static_map(static_map_slot(value, key))
+    as_map(slot_at(value, key))
 }
 
-fn static_map_slot<'v>(value: &'v mut Value, key: &str) -> &'v mut Value {
-    static_map(value).entry(key).or_insert(Value::Null)
+fn slot_at<'v>(value: &'v mut Value, key: &str) -> &'v mut Value {
+    as_map(value).entry(key).or_insert(Value::Null)
 }
 
-fn static_map(value: &mut Value) -> &mut Map<String, Value> {
+fn as_map(value: &mut Value) -> &mut Map<String, Value> {
     if !value.is_object() {
         *value = Value::Object(Map::new());
     }
@@ -79,9 +79,9 @@ pub fn set(object: &mut Value, path: &[&str], value: Value) {
     };
     let mut slot = object;
     for key in parents {
-        slot = static_map_slot(slot, key);
+        slot = slot_at(slot, key);
     }
-    static_map(slot).insert((*last).to_owned(), value);
+    as_map(slot).insert((*last).to_owned(), value);
 }
 
 /// Removes the value at a path of keys.

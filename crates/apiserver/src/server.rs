@@ -52,7 +52,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// The same call for another body, target or resource.
+    /// Who writes when the client does not say: the program it is.
     pub fn user_agent_manager(&self) -> String {
         if self.agent.is_empty() { "unknown".to_owned() } else { self.agent.clone() }
     }

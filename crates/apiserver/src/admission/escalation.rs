@@ -69,9 +69,9 @@ fn holds(server: &Arc<Server>, call: &Call, rule: &Value) -> bool {
     let names = texts(rule, &["resourceNames"]);
     let names = if names.is_empty() { vec![""] } else { names };
     texts(rule, &["verbs"]).into_iter().all(|verb| {
-        let pages = texts(rule, &["nonResourceURLs"]).into_iter().all(|path| {
-            may(Access { verb: verb.to_owned(), path: path.to_owned(), ..Access::default() })
-        });
+        let pages = texts(rule, &["nonResourceURLs"])
+            .into_iter()
+            .all(|path| may(Access { verb: verb.to_owned(), path: path.to_owned(), ..Access::default() }));
         pages
             && texts(rule, &["apiGroups"]).into_iter().all(|group| {
                 texts(rule, &["resources"]).into_iter().all(|resource| {

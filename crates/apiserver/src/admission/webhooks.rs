@@ -56,7 +56,7 @@ pub async fn mutate(
                 continue;
             }
             let request = Request { server, call, operation, object: Some(object), old, dry_run };
-            let Some(answer) = ask(&request, webhook, "mutating", &mut warnings).await? else { continue };
+            let Some(answer) = ask(&request, webhook, &mut warnings).await? else { continue };
             let Some(patch) = patch_of(&answer, webhook)? else { continue };
             let new = rules::json(object, &patch).map_err(|error| {
                 ApiError::internal_error(format!("webhook {}: {}", text(webhook, &["name"]), error.message))
@@ -81,18 +81,13 @@ pub async fn validate(request: &Request<'_>) -> ApiResult<Vec<String>> {
         return Ok(warnings);
     }
     for webhook in webhooks(request.server, "validatingwebhookconfigurations") {
-        ask(request, &webhook, "validating", &mut warnings).await?;
+        ask(request, &webhook, &mut warnings).await?;
     }
     Ok(warnings)
 }
 
 /// Asks one webhook, if it is about this write. The answer if it allows, nothing if it was not asked.
-async fn ask(
-    request: &Request<'_>,
-    webhook: &Value,
-    sort: &str,
-    warnings: &mut Vec<String>,
-) -> ApiResult<Option<Value>> {
+async fn ask(request: &Request<'_>, webhook: &Value, warnings: &mut Vec<String>) -> ApiResult<Option<Value>> {
     if !request.matches_rules(list(webhook, &["rules"])) || !request.matches_selectors(webhook) {
         return Ok(None);
     }
@@ -149,7 +144,6 @@ async fn ask(
     if response.get("allowed") == Some(&Value::Bool(true)) {
         return Ok(Some(response));
     }
-    let _ = sort;
     Err(denial(name, &response))
 }
 

@@ -50,8 +50,21 @@ async fn find_handler(server: &Arc<Server>, call: Call) -> ApiResult<Reply> {
     let target = &call.target;
     let resource = &call.resource;
     if !target.subresource.is_empty() {
-        if resource.subresource(&target.subresource).is_none() {
+        let Some(part) = resource.subresource(&target.subresource) else {
             return Err(ApiError::no_such_resource());
+        };
+        let verb = match call.method.as_str() {
+            "GET" | "HEAD" => "get",
+            "POST" => "create",
+            "PUT" => "update",
+            "PATCH" => "patch",
+            _ => "delete",
+        };
+        if !part.verbs.iter().any(|known| known == verb) {
+            return Err(ApiError::method_not_allowed());
+        }
+        if matches!(part.name.as_str(), "attach" | "exec" | "log" | "portforward" | "proxy") {
+            return pods::needs_node(server, &call);
         }
     } else {
         let lacks_namespace = resource.namespaced && target.namespace.is_empty() && !target.name.is_empty();

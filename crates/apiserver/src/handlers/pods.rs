@@ -36,6 +36,27 @@ pub async fn create_part(server: &Arc<Server>, call: &Call) -> ApiResult<Reply> 
     }
 }
 
+/// Parts that only a node can answer.
+///
+/// # Errors
+///
+/// Always: 404 without the object, 400 before it has a node, 503 because nothing runs on the node.
+pub fn needs_node(server: &Arc<Server>, call: &Call) -> ApiResult<Reply> {
+    let (resource, target) = (&call.resource, &call.target);
+    let key = resource.key(&target.namespace, &target.name);
+    let Some(stored) = server.store.get(&resource.table, &key) else {
+        return Err(ApiError::not_found(&resource.group, &resource.plural, &target.name));
+    };
+    if resource.is("", "pods") && text(&stored.value(), &["spec", "nodeName"]).is_empty() {
+        return Err(ApiError::bad_request(format!("pod {} does not have a host assigned", target.name)));
+    }
+    Err(ApiError::new(
+        503,
+        "ServiceUnavailable",
+        "no node answers here: nothing runs the containers of this cluster",
+    ))
+}
+
 fn success(code: u16) -> Reply {
     let status =
         json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": code});

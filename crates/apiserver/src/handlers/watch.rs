@@ -81,7 +81,7 @@ pub async fn watch(server: &Arc<Server>, call: Call) -> ApiResult<Reply> {
     let filter = Filter::new(&call.resource, &options, &call.target.name)?;
     let state = Watch {
         prefix: call.resource.prefix(&call.target.namespace),
-        encoder: WatchEncoder::new(&call),
+        encoder: WatchEncoder::default(),
         server: server.clone(),
         filter,
         initial,

@@ -149,16 +149,12 @@ fn metadata_only(object: Value) -> Value {
 }
 
 /// Turns the objects of a watch into bytes. The first event of a table carries the columns, later ones do not.
+#[derive(Default)]
 pub struct WatchEncoder {
     columns_sent: bool,
 }
 
 impl WatchEncoder {
-    /// For a watch that begins.
-    pub fn new(_call: &Call) -> Self {
-        Self { columns_sent: false }
-    }
-
     /// One object.
     pub async fn object(&mut self, server: &Arc<Server>, call: &Call, stored: &Arc<Stored>) -> Bytes {
         if call.form == Form::Object && !needs_conversion(&call.resource, stored) {

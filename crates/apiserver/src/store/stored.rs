@@ -152,11 +152,6 @@ impl Draft {
         json.extend_from_slice(&self.tail);
         Stored { revision, json: Bytes::from(json), after_type: self.after_type, labels: self.labels }
     }
-
-    /// The object without any revision, as a dry run shows it.
-    pub fn size(&self) -> usize {
-        self.head.len() + self.tail.len()
-    }
 }
 
 fn is_type_or_metadata(key: &str) -> bool {
