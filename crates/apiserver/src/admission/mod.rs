@@ -50,6 +50,9 @@ pub async fn mutate(
     {
         pods::keep(old, object);
     }
+    if !has_any(server, ["mutatingadmissionpolicies", "mutatingwebhookconfigurations"]) {
+        return Ok(Vec::new());
+    }
     let before = object.clone();
     let request = Request { server, call, operation, object: Some(&before), old, dry_run };
     if let Some(changed) = policies::mutate(&request)? {
@@ -60,6 +63,11 @@ pub async fn mutate(
         rules::set_defaults(&call.resource, object);
     }
     Ok(warnings)
+}
+
+/// True if anyone configured something of these sorts; most clusters have not, and writes should not pay for it.
+fn has_any(server: &Arc<Server>, plurals: [&str; 2]) -> bool {
+    plurals.iter().any(|plural| !server.store.is_empty(&format!("admissionregistration.k8s.io/{plural}")))
 }
 
 /// What the server itself adds to new objects.
@@ -107,9 +115,12 @@ pub async fn validate(
         limits::check(server, call, object)?;
     }
     escalation::check(server, call, object)?;
-    let request = Request { server, call, operation, object: Some(object), old, dry_run };
-    let mut warnings = policies::validate(&request)?;
-    warnings.extend(webhooks::validate(&request).await?);
+    let mut warnings = Vec::new();
+    if has_any(server, ["validatingadmissionpolicies", "validatingwebhookconfigurations"]) {
+        let request = Request { server, call, operation, object: Some(object), old, dry_run };
+        warnings = policies::validate(&request)?;
+        warnings.extend(webhooks::validate(&request).await?);
+    }
     quota::check(server, call, object, old, dry_run)?;
     Ok(warnings)
 }
@@ -142,7 +153,8 @@ fn namespace_accepts(server: &Arc<Server>, call: &Call) -> ApiResult<()> {
     let Some(stored) = server.store.get("namespaces", namespace) else {
         return Err(ApiError::not_found("", "namespaces", namespace));
     };
-    if fields::is_deleting(&stored.value()) && !resource.plural.ends_with("subjectaccessreviews") {
+    let deleting = stored.mentions("\"deletionTimestamp\"") && fields::is_deleting(&stored.value());
+    if deleting && !resource.plural.ends_with("subjectaccessreviews") {
         let why =
             format!("unable to create new content in namespace {namespace} because it is being terminated");
         let cause = Cause::new(

@@ -317,6 +317,11 @@ impl Store {
         (state.revision, all)
     }
 
+    /// True if a table holds nothing.
+    pub fn is_empty(&self, table: &str) -> bool {
+        self.state.read().table(table).is_none_or(|table| table.objects.is_empty())
+    }
+
     /// How many objects a table holds below a prefix.
     pub fn count(&self, table: &str, prefix: &str) -> usize {
         self.state.read().range(table, prefix, None).count()

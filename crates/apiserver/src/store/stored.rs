@@ -36,6 +36,11 @@ impl Stored {
         serde_json::from_slice(&self.json).unwrap_or(Value::Null)
     }
 
+    /// True if these bytes occur anywhere in the object: a quick way to rule a field out without parsing.
+    pub fn mentions(&self, text: &str) -> bool {
+        self.json.windows(text.len()).any(|window| window == text.as_bytes())
+    }
+
     /// One label.
     pub fn label(&self, key: &str) -> Option<&str> {
         self.labels.iter().find(|(known, _)| **known == *key).map(|(_, value)| &**value)
