@@ -539,6 +539,8 @@ pub(crate) async fn removal(rest: &Rest, found: &Object, delete_data: bool) -> R
         keep("kept: it holds data", true)
     } else if !delete_data && found.kind() == "Namespace" && holds_data(rest, found.name()).await? {
         keep("kept: it holds volumes with data", true)
+    } else if found.kind() == "CustomResourceDefinition" && has_foreign_resources(rest, found).await? {
+        keep("kept: objects of its kind that are not in this package would be deleted with it", true)
     } else {
         None
     };
@@ -549,6 +551,21 @@ pub(crate) async fn removal(rest: &Rest, found: &Object, delete_data: bool) -> R
         change.fields_digest = managed::our_digest(found);
     }
     Ok(change)
+}
+
+/// True when there are custom resources of this definition that do not belong to the definition's own package.
+async fn has_foreign_resources(rest: &Rest, definition: &Object) -> Result<bool, ApplyError> {
+    let mut kinds = Kinds::new();
+    let Some(gvk) = kinds.insert_definition(definition).into_iter().next() else { return Ok(false) };
+    let Some(resource) = kinds.get(&gvk) else { return Ok(false) };
+    let listed = match rest.list(resource, "", "").await {
+        Err(error) if error.is_not_found() => return Ok(false),
+        other => other.map_err(ApplyError::call(format!("list {}", resource.plural)))?,
+    };
+    let package = definition.label(names::PART_OF);
+    Ok(listed.iter().any(|object| {
+        object.label(names::MANAGED_BY) != Some(names::MANAGER) || object.label(names::PART_OF) != package
+    }))
 }
 
 async fn holds_data(rest: &Rest, namespace: &str) -> Result<bool, ApplyError> {

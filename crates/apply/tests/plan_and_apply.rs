@@ -152,6 +152,14 @@ on_every_cluster! {
         assert_eq!(thing["spec"]["size"], 3);
         let again = w.plan(w.package("crd", w.yaml(&CRD.replace("SIZE", "3")))).await;
         assert!(!again.has_changes() && again.errors.is_empty(), "{}: {:#?} {:#?}", w.name, actions(&again), messages(&again));
+        // A definition is not deleted while others have objects of its kind.
+        w.create("/apis/NS.example.org/v1/namespaces/NS/things", json!({"apiVersion": "NS.example.org/v1", "kind": "Thing", "metadata": {"name": "foreign"}, "spec": {"size": 1}})).await;
+        let plan = podsmith_apply::plan_delete(&w.watched, "crd", Some(&w.namespace), &PlanOptions::default()).await.unwrap();
+        assert_eq!(actions(&plan).len(), 2, "{}: {:#?}", w.name, actions(&plan));
+        assert!(text::render(&plan, Palette::Plain, Detail::Changes).contains("would be deleted with it"), "{}", w.name);
+        assert!(w.run(&plan).await.is_success());
+        assert!(w.get("/apis/NS.example.org/v1/namespaces/NS/things/foreign").await.is_some());
+        assert!(w.get("/apis/NS.example.org/v1/namespaces/NS/things/first").await.is_none());
     }
 }
 
