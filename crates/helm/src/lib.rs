@@ -50,4 +50,4 @@ pub use podsmith_gotemplate::Lookup;
 pub use render::render;
 pub use rendered::{Hook, HookEvent, Manifest, Rendered};
 pub use request::{Hooks, Release, RenderRequest, Strictness};
-pub use source::{ChartFailure, ChartOptions, ChartSource};
+pub use source::{ChartFailure, ChartOptions, ChartSource, WholeNumbers};

@@ -10,9 +10,23 @@ use thiserror::Error;
 use crate::capabilities::Capabilities;
 use crate::chart::Chart;
 use crate::error::HelmError;
+use crate::reading::with_float_numbers;
 use crate::render::render;
 use crate::request::{Hooks, Release, RenderRequest, Strictness};
 use crate::{Lookup, Rendered};
+
+/// What whole numbers in the values of a source and of a call are to templates.
+///
+/// The engine's values do not tell where a number came from; Helm makes a difference.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum WholeNumbers {
+    /// Floats, as from a values file: a million prints as `1e+06`.
+    #[default]
+    Floats,
+    /// Integers, as from `--set`; the caller has made floats of those from files with
+    /// [`with_float_numbers`](crate::values::with_float_numbers).
+    Integers,
+}
 
 /// How a [`ChartSource`] is rendered, apart from the values of the call.
 #[derive(Clone, Default)]
@@ -21,6 +35,8 @@ pub struct ChartOptions {
     pub release: Option<Release>,
     /// The source's own values; those of the call win over them.
     pub values: Values,
+    /// What whole numbers in values are.
+    pub whole_numbers: WholeNumbers,
     /// What the cluster can do.
     pub capabilities: Capabilities,
     /// Answers `lookup`.
@@ -109,9 +125,13 @@ impl ChartSource {
     pub fn render_all(&self, call: &RenderCall<'_>) -> Result<Rendered, HelmError> {
         let options = &self.options;
         let go_on = || call.check().is_ok();
+        let mut values = call.values_over(&options.values);
+        if options.whole_numbers == WholeNumbers::Floats {
+            values = values.into_iter().map(|(key, value)| (key, with_float_numbers(value))).collect();
+        }
         let request = RenderRequest {
             release: options.release.clone(),
-            values: call.values_over(&options.values),
+            values,
             capabilities: options.capabilities.clone(),
             lookup: options.lookup.as_deref().map(|lookup| lookup as &dyn Lookup),
             include_crds: options.include_crds,

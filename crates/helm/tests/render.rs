@@ -8,7 +8,7 @@ use podsmith_engine::{Engine, Sources};
 use podsmith_helm::values::{SetMode, UserValues};
 use podsmith_helm::{
     Chart, ChartFailure, ChartOptions, ChartSource, HelmError, HookEvent, Hooks, Lookup, Release,
-    RenderRequest, Rendered, Strictness, render,
+    RenderRequest, Rendered, Strictness, WholeNumbers, render,
 };
 use podsmith_object::files::MemoryFiles;
 use podsmith_object::{Map, Value, json};
@@ -296,6 +296,19 @@ fn release_names_dependencies_and_versions_are_checked_first() {
     let release = Some(Release::new("Not_Good", "x"));
     let badly_named = RenderRequest { release, ..RenderRequest::default() };
     assert!(matches!(render(&chart(&[]), &badly_named), Err(HelmError::ReleaseName { .. })));
+}
+
+#[test]
+fn numbers_of_the_engine_are_floats_unless_asked_otherwise() {
+    let text = "kind: A\nmetadata: {name: '{{ .Values.count }}'}\n";
+    for (whole_numbers, expected) in [(WholeNumbers::Floats, "1e+06"), (WholeNumbers::Integers, "1000000")] {
+        let options = ChartOptions { whole_numbers, ..ChartOptions::default() };
+        let source = ChartSource::loaded("web", chart(&[("templates/a.yaml", text)]), options);
+        let engine = Engine::builder().renderer(Sources::new("helm", [source])).build().unwrap();
+        let values = json!({"count": 1_000_000}).as_object().cloned().unwrap();
+        let rendered = engine.call().values(values).render().unwrap();
+        assert_eq!(rendered.objects[0].name(), expected);
+    }
 }
 
 #[test]

@@ -5,5 +5,6 @@ mod merge;
 mod set;
 pub(crate) mod tables;
 
+pub use crate::reading::with_float_numbers;
 pub use merge::{UserValues, ValuesError, read_values};
 pub use set::{SetError, SetMode, set};
