@@ -8,14 +8,15 @@ mod podfiles;
 mod pods;
 mod recognise;
 mod remote;
-mod stdin;
 mod templates;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
-use podsmith_engine::{Engine, EngineOptions, RenderError, RenderOptions, Renderer, Source, Sources};
+use podsmith_engine::{
+    Engine, EngineOptions, ReaderSource, RenderError, RenderOptions, Renderer, Source, Sources,
+};
 use podsmith_object::{Diagnostic, Diagnostics, Map, Object, Place, yaml};
 
 use crate::cli::Global;
@@ -25,7 +26,6 @@ use crate::pipeline::{Pipeline, SourceEntry, SourceSpec};
 pub use recognise::{Input, recognise};
 
 use charts::Charts;
-use kustomizations::Kustomization;
 use podfiles::Podfiles;
 use pods::PodSource;
 
@@ -189,7 +189,10 @@ fn renderer(
     declared: &mut Declared,
 ) -> Result<Arc<dyn Renderer>, Diagnostics> {
     match input {
-        Input::Stdin => Ok(Arc::new(stdin::StdinRenderer)),
+        Input::Stdin => {
+            let input = std::io::BufReader::new(std::io::stdin());
+            Ok(Arc::new(Sources::new("stdin", [ReaderSource::new("<stdin>", input)])))
+        }
         Input::Objects(paths) => Ok(Arc::new(manifests::files(paths)?)),
         Input::Podfiles(paths) => {
             let podfiles = Podfiles::read(paths, Map::new())?;
@@ -204,7 +207,7 @@ fn renderer(
         Input::OciChart(reference) => Ok(Arc::new(Sources::new("helm", [charts.remote(reference)?]))),
         Input::Url(url) if is_archive(url) => Ok(Arc::new(Sources::new("helm", [charts.remote(url)?]))),
         Input::Kustomization(path) => {
-            Ok(Arc::new(Sources::new("kustomize", [Kustomization::new(path, Map::new())?])))
+            Ok(Arc::new(Sources::new("kustomize", [kustomizations::directory(path, Map::new())?])))
         }
         Input::PodSpec(path) => Ok(Arc::new(Sources::new("pod", [PodSource::new(path)]))),
         Input::Url(url) => Ok(Arc::new(remote::fetch(url)?)),
@@ -260,7 +263,7 @@ fn entry_renderer(
         }
         SourceSpec::Helm(helm) => with_steps(Sources::new("helm", [charts.entry(directory, helm)?]), entry),
         SourceSpec::Kustomize { path, values } => {
-            let kustomization = Kustomization::new(&directory.join(path), values.clone())?;
+            let kustomization = kustomizations::directory(&directory.join(path), values.clone())?;
             with_steps(Sources::new("kustomize", [kustomization]), entry)
         }
         SourceSpec::GoTemplate { paths, values } => {
