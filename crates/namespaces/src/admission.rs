@@ -104,9 +104,15 @@ fn can_be_parent(namespace: &Namespace, keys: &Keys) -> bool {
 /// # Errors
 ///
 /// Why not.
-pub fn update_namespace(world: &World, config: &Config, old: &Namespace, new: &Namespace) -> Result<(), Denied> {
+pub fn update_namespace(
+    world: &World,
+    config: &Config,
+    old: &Namespace,
+    new: &Namespace,
+) -> Result<(), Denied> {
     let keys = &config.keys;
-    let same = [&keys.kind, &keys.parent, &keys.template].into_iter().all(|key| set(old, key) == set(new, key));
+    let same =
+        [&keys.kind, &keys.parent, &keys.template].into_iter().all(|key| set(old, key) == set(new, key));
     if same {
         return Ok(());
     }
@@ -162,9 +168,9 @@ fn may_cascade(world: &World, config: &Config, name: &Name) -> bool {
 
 /// The sub-namespaces and the instances of a namespace.
 pub fn dependants<'w>(world: &'w World, name: &Name) -> (Vec<&'w Name>, Vec<&'w Name>) {
-    world.children(name).partition(|child| {
-        world.namespace(child).is_some_and(|namespace| namespace.parent() == Some(name))
-    })
+    world
+        .children(name)
+        .partition(|child| world.namespace(child).is_some_and(|namespace| namespace.parent() == Some(name)))
 }
 
 fn none(name: &Name, what: &'static str, found: &[&Name]) -> Result<(), Denied> {
@@ -194,7 +200,8 @@ pub fn create_claim(world: &World, config: &Config, new: &Claim) -> Result<(), D
         other => Denied::Chain(other),
     })?;
     // The root of a tree of sub-namespaces may itself be an instance of a template; the way ends at the root.
-    let root = chain.iter().find(|namespace| namespace.parent().is_none()).map_or(&new.namespace, |n| &n.name);
+    let root =
+        chain.iter().find(|namespace| namespace.parent().is_none()).map_or(&new.namespace, |n| &n.name);
     for policy in &config.naming_policies {
         policy.check(root, &new.name)?;
     }
@@ -221,7 +228,8 @@ fn check_spec(claim: &Claim) -> Result<(), Denied> {
     for key in claim.annotations.keys() {
         // Annotation keys may have capital letters in their prefix.
         let key = key.to_lowercase();
-        names::qualified_name(&key).map_err(|problem| Denied::Metadata("annotations", problem.to_string()))?;
+        names::qualified_name(&key)
+            .map_err(|problem| Denied::Metadata("annotations", problem.to_string()))?;
     }
     Ok(())
 }

@@ -94,7 +94,8 @@ pub fn steps(world: &World, config: &Config, change: &Change) -> Result<Vec<Step
     let keys = &config.keys;
     let find = |name: &Name| world.namespace(name).ok_or_else(|| Refused::Missing(name.clone()));
     let label = |namespace: &Namespace, labels: &[(&str, Option<&str>)]| -> Result<Option<Step>, Refused> {
-        let changed = labels.iter().filter(|(key, value)| namespace.labels.get(*key).map(String::as_str) != *value);
+        let changed =
+            labels.iter().filter(|(key, value)| namespace.labels.get(*key).map(String::as_str) != *value);
         let changed: BTreeMap<String, Option<String>> =
             changed.map(|(key, value)| ((*key).to_owned(), value.map(str::to_owned))).collect();
         if changed.is_empty() {
@@ -112,8 +113,10 @@ pub fn steps(world: &World, config: &Config, change: &Change) -> Result<Vec<Step
         if world.claim(parent, name).is_some() {
             return Ok(None);
         }
-        let (labels, annotations) = like.map(|like| (like.labels.clone(), like.annotations.clone())).unwrap_or_default();
-        let claim = Claim { namespace: parent.clone(), name: name.clone(), labels, annotations, ..Claim::default() };
+        let (labels, annotations) =
+            like.map(|like| (like.labels.clone(), like.annotations.clone())).unwrap_or_default();
+        let claim =
+            Claim { namespace: parent.clone(), name: name.clone(), labels, annotations, ..Claim::default() };
         admission::create_claim(world, config, &claim)?;
         Ok(Some(Step::Claim(claim)))
     };
@@ -131,7 +134,13 @@ pub fn steps(world: &World, config: &Config, change: &Change) -> Result<Vec<Step
                 return Err(Refused::Exists(name.clone()));
             }
             let (labels, annotations) = (labels.clone(), annotations.clone());
-            let claim = Claim { namespace: parent.clone(), name: name.clone(), labels, annotations, ..Claim::default() };
+            let claim = Claim {
+                namespace: parent.clone(),
+                name: name.clone(),
+                labels,
+                annotations,
+                ..Claim::default()
+            };
             admission::create_claim(world, config, &claim)?;
             vec![Step::Claim(claim)]
         }

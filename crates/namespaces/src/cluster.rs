@@ -86,7 +86,9 @@ pub fn subnamespaces(keys: &Keys) -> ApiResource {
 pub async fn served(client: &Client, gvk: &GroupVersionKind) -> Result<Option<ApiResource>, ClusterError> {
     let kind = KubeKind::gvk(&gvk.group, &gvk.version, &gvk.kind);
     match discovery::pinned_kind(client, &kind).await {
-        Ok((resource, capabilities)) if capabilities.scope == discovery::Scope::Namespaced => Ok(Some(resource)),
+        Ok((resource, capabilities)) if capabilities.scope == discovery::Scope::Namespaced => {
+            Ok(Some(resource))
+        }
         Ok(_) => Err(ClusterError::NotNamespaced(gvk.clone())),
         Err(kube::Error::Discovery(_)) => Ok(None),
         Err(error) if code(&error) == 404 => Ok(None),
@@ -96,8 +98,7 @@ pub async fn served(client: &Client, gvk: &GroupVersionKind) -> Result<Option<Ap
 
 /// An answer as an object. Items of lists do not repeat their type, so it is put back.
 pub fn to_object(mut answer: DynamicObject, resource: &ApiResource) -> Result<Object, ClusterError> {
-    answer.types =
-        Some(TypeMeta { api_version: resource.api_version.clone(), kind: resource.kind.clone() });
+    answer.types = Some(TypeMeta { api_version: resource.api_version.clone(), kind: resource.kind.clone() });
     let value = serde_json::to_value(answer).map_err(|error| ClusterError::Strange(error.to_string()))?;
     Object::from_value(value).map_err(|error| ClusterError::Strange(error.to_string()))
 }

@@ -342,7 +342,8 @@ fn reduce(mut object: Object, stream: Stream, config: &Config) -> Object {
         let keys = &config.keys;
         let wanted = [&keys.propagate, &keys.from, &keys.propagate_generated];
         if !config.propagate_generated && wanted.iter().all(|key| object.annotation(key).is_none()) {
-            let kept: Vec<String> = object.body().keys().filter(|k| *k != "data" && *k != "binaryData").cloned().collect();
+            let kept: Vec<String> =
+                object.body().keys().filter(|k| *k != "data" && *k != "binaryData").cloned().collect();
             object.body_mut().retain(|key, _| kept.contains(key));
         }
     }

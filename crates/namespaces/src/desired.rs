@@ -322,16 +322,16 @@ fn meta(world: &World, config: &Config, namespace: &Namespace, above: Option<&Me
         inherited(config, above, namespace.parent(), claim)
     });
     let wanted = wanted.unwrap_or_default();
-    let steering = |key: &str| config.keys.is_ours(key);
-    for key in &namespace.owned_labels {
-        if !wanted.labels.contains_key(key) && !steering(key) {
-            out.labels.remove(key);
-        }
+    // What the server or a webhook added to a request of ours counts as ours too, so only keys that can be inherited
+    // are taken away again.
+    let label = |key: &str| key == CREATED_BY || config.inherits_label(key) || config.takes_label(key);
+    for key in namespace.owned_labels.iter().filter(|key| !wanted.labels.contains_key(*key) && label(key)) {
+        out.labels.remove(key);
     }
-    for key in &namespace.owned_annotations {
-        if !wanted.annotations.contains_key(key) && !steering(key) {
-            out.annotations.remove(key);
-        }
+    let annotation = |key: &str| config.inherits_annotation(key) || config.takes_annotation(key);
+    let owned = namespace.owned_annotations.iter();
+    for key in owned.filter(|key| !wanted.annotations.contains_key(*key) && annotation(key)) {
+        out.annotations.remove(key);
     }
     out.labels.extend(wanted.labels);
     out.annotations.extend(wanted.annotations);

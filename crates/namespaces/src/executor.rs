@@ -1,7 +1,9 @@
 //! Carries out single writes, each with the version it was decided on.
 
 use kube::Client;
-use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams, Preconditions};
+use kube::api::{
+    Api, ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams, Preconditions,
+};
 use podsmith_object::{Object, Value, json};
 
 use crate::claim::{Claim, Status};
@@ -64,7 +66,9 @@ impl Executor<'_> {
             Write::DeleteNamespace(name, _, seen) => self.delete_namespace(name, seen).await,
             Write::HoldClaim(namespace, name, seen) => self.finalizers(namespace, name, seen, true).await,
             Write::ReleaseClaim(namespace, name, seen) => self.release(namespace, name, seen).await,
-            Write::SetStatus(namespace, name, seen, status) => self.status(namespace, name, seen, status).await,
+            Write::SetStatus(namespace, name, seen, status) => {
+                self.status(namespace, name, seen, status).await
+            }
             Write::Create(key, copy) => self.create(key, copy).await,
             Write::Update(key, seen, copy, delicate) => self.update(key, seen, copy, *delicate).await,
             Write::Annotate(key, seen, mode) => {
@@ -72,7 +76,10 @@ impl Executor<'_> {
                 let patch = json!({"metadata": {"resourceVersion": &*seen.version, "uid": &*seen.uid, "annotations": annotations}});
                 let Some(resource) = self.kind(key) else { return Outcome::Stale };
                 let api = self.within(&key.namespace, resource);
-                self.object(api.patch(&key.slot.name, &self.patching(), &Patch::Merge(&patch)).await, resource)
+                self.object(
+                    api.patch(&key.slot.name, &self.patching(), &Patch::Merge(&patch)).await,
+                    resource,
+                )
             }
             Write::Delete(key, seen) => self.delete(key, seen).await,
         }
@@ -112,7 +119,9 @@ impl Executor<'_> {
             "metadata": {"name": name, "labels": meta.labels, "annotations": meta.annotations},
         });
         match Object::from_value(body).map(|object| to_request(&object)) {
-            Ok(Ok(request)) => self.namespace(self.all(&namespaces()).create(&self.posting(), &request).await),
+            Ok(Ok(request)) => {
+                self.namespace(self.all(&namespaces()).create(&self.posting(), &request).await)
+            }
             _ => Outcome::Refused("the namespace cannot be written".into()),
         }
     }
@@ -141,7 +150,12 @@ impl Executor<'_> {
 
     /// Lets a SubNamespace go, after a look at the namespace itself: what is known may be out of date.
     async fn release(&self, namespace: &str, name: &str, seen: &Seen) -> Outcome {
-        match self.all(&namespaces()).get_opt(name).await.map(|found| found.map(|o| to_object(o, &namespaces()))) {
+        match self
+            .all(&namespaces())
+            .get_opt(name)
+            .await
+            .map(|found| found.map(|o| to_object(o, &namespaces())))
+        {
             Ok(Some(Ok(object))) => {
                 let live = Namespace::read(&object, &self.config.keys);
                 if live.parent().is_some_and(|parent| **parent == *namespace) && !live.deleting {
@@ -205,7 +219,9 @@ impl Executor<'_> {
     }
 
     async fn create(&self, key: &Key, copy: &Copy) -> Outcome {
-        let (Some(resource), Some(wanted)) = (self.kind(key), self.wanted(key, copy)) else { return Outcome::Stale };
+        let (Some(resource), Some(wanted)) = (self.kind(key), self.wanted(key, copy)) else {
+            return Outcome::Stale;
+        };
         match to_request(&wanted) {
             Ok(request) => {
                 let api = self.within(&key.namespace, resource);
@@ -216,7 +232,9 @@ impl Executor<'_> {
     }
 
     async fn update(&self, key: &Key, seen: &Seen, copy: &Copy, delicate: bool) -> Outcome {
-        let (Some(resource), Some(wanted)) = (self.kind(key), self.wanted(key, copy)) else { return Outcome::Stale };
+        let (Some(resource), Some(wanted)) = (self.kind(key), self.wanted(key, copy)) else {
+            return Outcome::Stale;
+        };
         let api = self.within(&key.namespace, resource);
         let mut sent = wanted.clone();
         sent.metadata_mut().insert("resourceVersion".into(), Value::from(&*seen.version));
@@ -250,7 +268,13 @@ impl Executor<'_> {
     }
 
     /// The object as it is, if it is still the one a decision was made on.
-    async fn live(&self, api: &Api<DynamicObject>, key: &Key, seen: &Seen, resource: &ApiResource) -> Result<Object, Outcome> {
+    async fn live(
+        &self,
+        api: &Api<DynamicObject>,
+        key: &Key,
+        seen: &Seen,
+        resource: &ApiResource,
+    ) -> Result<Object, Outcome> {
         let found = api.get(&key.slot.name).await.map_err(|error| outcome(&error))?;
         if found.metadata.resource_version.as_deref() != Some(&seen.version) {
             return Err(Outcome::Stale);
@@ -263,7 +287,12 @@ impl Executor<'_> {
         match self.within(&key.namespace, resource).delete(&key.slot.name, &exactly(seen)).await {
             Ok(answer) => match answer.left() {
                 // A finalizer holds it.
-                Some(object) if object.metadata.deletion_timestamp.is_some() && object.metadata.finalizers.as_ref().is_some_and(|f| !f.is_empty()) => self.object(Ok(object), resource),
+                Some(object)
+                    if object.metadata.deletion_timestamp.is_some()
+                        && object.metadata.finalizers.as_ref().is_some_and(|f| !f.is_empty()) =>
+                {
+                    self.object(Ok(object), resource)
+                }
                 _ => Outcome::Gone,
             },
             Err(error) if code(&error) == 404 => Outcome::Gone,
@@ -274,6 +303,8 @@ impl Executor<'_> {
 
 /// Only this very object, in this very version.
 fn exactly(seen: &Seen) -> DeleteParams {
-    DeleteParams::background()
-        .preconditions(Preconditions { uid: Some(seen.uid.to_string()), resource_version: Some(seen.version.to_string()) })
+    DeleteParams::background().preconditions(Preconditions {
+        uid: Some(seen.uid.to_string()),
+        resource_version: Some(seen.version.to_string()),
+    })
 }

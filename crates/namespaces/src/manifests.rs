@@ -72,22 +72,36 @@ pub fn roles(config: &Config) -> Vec<Value> {
     };
     let all = json!(["get", "list", "watch", "create", "update", "patch", "delete"]);
     let aggregate = |to: &[&str]| -> Value {
-        to.iter().map(|role| (format!("rbac.authorization.k8s.io/aggregate-to-{role}"), json!("true"))).collect()
+        to.iter()
+            .map(|role| (format!("rbac.authorization.k8s.io/aggregate-to-{role}"), json!("true")))
+            .collect()
     };
     vec![
-        role("controller", json!({}), json!([
-            {"apiGroups": [""], "resources": ["namespaces"], "verbs": all},
-            {"apiGroups": [group], "resources": ["subnamespaces"], "verbs": all},
-            {"apiGroups": [group], "resources": ["subnamespaces/finalizers"], "verbs": ["update"]},
-            {"apiGroups": [group], "resources": ["subnamespaces/status"], "verbs": ["get", "update", "patch"]},
-            {"apiGroups": [""], "resources": ["events"], "verbs": ["create", "patch"]},
-            {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["get", "create", "update"]},
-        ])),
-        role("subnamespace-editor", aggregate(&["admin", "edit"]), json!([
-            {"apiGroups": [group], "resources": ["subnamespaces"], "verbs": all},
-        ])),
-        role("subnamespace-viewer", aggregate(&["view"]), json!([
-            {"apiGroups": [group], "resources": ["subnamespaces"], "verbs": ["get", "list", "watch"]},
-        ])),
+        role(
+            "controller",
+            json!({}),
+            json!([
+                {"apiGroups": [""], "resources": ["namespaces"], "verbs": all},
+                {"apiGroups": [group], "resources": ["subnamespaces"], "verbs": all},
+                {"apiGroups": [group], "resources": ["subnamespaces/finalizers"], "verbs": ["update"]},
+                {"apiGroups": [group], "resources": ["subnamespaces/status"], "verbs": ["get", "update", "patch"]},
+                {"apiGroups": [""], "resources": ["events"], "verbs": ["create", "patch"]},
+                {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["get", "create", "update"]},
+            ]),
+        ),
+        role(
+            "subnamespace-editor",
+            aggregate(&["admin", "edit"]),
+            json!([
+                {"apiGroups": [group], "resources": ["subnamespaces"], "verbs": all},
+            ]),
+        ),
+        role(
+            "subnamespace-viewer",
+            aggregate(&["view"]),
+            json!([
+                {"apiGroups": [group], "resources": ["subnamespaces"], "verbs": ["get", "list", "watch"]},
+            ]),
+        ),
     ]
 }

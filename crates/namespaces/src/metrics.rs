@@ -27,10 +27,15 @@ impl Metrics {
     /// Counts a write.
     pub fn wrote(&self, config: &Config, write: &Write, outcome: &Outcome) {
         let kind = match write {
-            Write::Create(key, _) | Write::Update(key, ..) | Write::Annotate(key, ..) | Write::Delete(key, _) => {
+            Write::Create(key, _)
+            | Write::Update(key, ..)
+            | Write::Annotate(key, ..)
+            | Write::Delete(key, _) => {
                 config.watches.get(usize::from(key.slot.kind.0)).map_or("?", |gvk| &*gvk.kind)
             }
-            Write::CreateNamespace(..) | Write::ChangeNamespace(..) | Write::DeleteNamespace(..) => "Namespace",
+            Write::CreateNamespace(..) | Write::ChangeNamespace(..) | Write::DeleteNamespace(..) => {
+                "Namespace"
+            }
             _ => "SubNamespace",
         };
         let result = match outcome {
@@ -60,7 +65,8 @@ impl Metrics {
     /// Writes that were done, stale or refused, in that order.
     pub fn totals(&self) -> (u64, u64, u64) {
         let writes = self.writes.lock().map(|writes| writes.clone()).unwrap_or_default();
-        let sum = |word: &str| writes.iter().filter(|((_, _, result), _)| *result == word).map(|(_, n)| n).sum();
+        let sum =
+            |word: &str| writes.iter().filter(|((_, _, result), _)| *result == word).map(|(_, n)| n).sum();
         (sum("done"), sum("stale"), sum("refused"))
     }
 
@@ -86,7 +92,8 @@ impl Metrics {
             ("converge_seconds_count", "counter", read(&self.converged).to_string()),
             ("converge_seconds_last", "gauge", seconds(&self.converged_last)),
         ] {
-            let _ = writeln!(out, "# TYPE podsmith_namespaces_{name} {kind}\npodsmith_namespaces_{name} {value}");
+            let _ =
+                writeln!(out, "# TYPE podsmith_namespaces_{name} {kind}\npodsmith_namespaces_{name} {value}");
         }
         out
     }

@@ -104,7 +104,12 @@ pub struct DescribedResource {
 /// # Errors
 ///
 /// When the cluster cannot be read or the namespace does not exist.
-pub async fn tree(client: &Client, config: &Config, edges: Edges, root: Option<&str>) -> Result<Vec<Line>, OpError> {
+pub async fn tree(
+    client: &Client,
+    config: &Config,
+    edges: Edges,
+    root: Option<&str>,
+) -> Result<Vec<Line>, OpError> {
     let mut world = World::new();
     for object in cluster::list(client, &namespaces()).await? {
         world.put_namespace(crate::model::Namespace::read(&object, &config.keys));
@@ -142,7 +147,9 @@ pub fn description(world: &World, config: &Config, name: &str) -> Option<Descrip
         .map(|(slot, _)| slot.clone())
         .collect();
     for above in world.chain(name).unwrap_or_default().iter().skip(1) {
-        slots.extend(world.objects_in(&above.name).filter(|(_, o)| o.mode.is_some()).map(|(slot, _)| slot.clone()));
+        slots.extend(
+            world.objects_in(&above.name).filter(|(_, o)| o.mode.is_some()).map(|(slot, _)| slot.clone()),
+        );
     }
     let resources = slots.into_iter().filter_map(|slot| {
         let key = Key { namespace: Name::from(name), slot };
@@ -194,7 +201,13 @@ pub fn describe_text(described: &Description) -> String {
     let head = ["KIND", "NAME", "FROM", "MODE", "STATE"].map(str::to_owned);
     let rows = described.resources.iter().map(|resource| {
         let from = resource.from.as_deref().unwrap_or("-").to_owned();
-        [resource.kind.clone(), resource.name.to_string(), from, resource.mode.clone(), resource.state.to_owned()]
+        [
+            resource.kind.clone(),
+            resource.name.to_string(),
+            from,
+            resource.mode.clone(),
+            resource.state.to_owned(),
+        ]
     });
     out.push_str(&tree::columns(&std::iter::once(head).chain(rows).collect::<Vec<_>>()));
     out
@@ -269,7 +282,8 @@ fn effect<'b>(write: &Write, config: &Config, body: &impl Fn(&Key) -> Option<&'b
         Write::Create(key, copy) => ("create", object(key), format!("{} from {}", copy.mode, copy.from)),
         Write::Update(key, _, copy, _) => {
             let wanted = copy.content.body.as_ref();
-            let fixed = body(key).zip(wanted).and_then(|(live, wanted)| resource::immutable_difference(live, wanted));
+            let fixed =
+                body(key).zip(wanted).and_then(|(live, wanted)| resource::immutable_difference(live, wanted));
             let detail = format!("{} from {}", copy.mode, copy.from);
             match fixed {
                 Some(field) => ("replace", object(key), format!("{detail}, {field} cannot change")),
@@ -384,9 +398,14 @@ async fn perform(client: &Client, config: &Config, step: &Step) -> Result<Name, 
                 "metadata": {"name": &*claim.name, "namespace": &*claim.namespace, "finalizers": [&config.keys.finalizer]},
                 "spec": {"labels": claim.labels, "annotations": claim.annotations},
             });
-            let object = Object::from_value(body).map_err(|error| ClusterError::Strange(error.to_string()))?;
+            let object =
+                Object::from_value(body).map_err(|error| ClusterError::Strange(error.to_string()))?;
             let params = PostParams { field_manager: Some(MANAGER.into()), ..PostParams::default() };
-            claims(&claim.namespace).create(&params, &to_request(&object)?).await.map(made).doing(step.to_string())
+            claims(&claim.namespace)
+                .create(&params, &to_request(&object)?)
+                .await
+                .map(made)
+                .doing(step.to_string())
         }
         Step::Unclaim(namespace, name, uid) => {
             let only = Preconditions { uid: Some(uid.to_string()), resource_version: None };

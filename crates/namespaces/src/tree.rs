@@ -52,7 +52,10 @@ pub fn lines(world: &World, keys: &Keys, edges: Edges, root: Option<&str>) -> Op
         let names = tops.iter().rev();
         let mut stack: Vec<(usize, Name)> = names.map(|namespace| (0, namespace.name.clone())).collect();
         while let Some((depth, name)) = stack.pop() {
-            let Some(namespace) = world.namespace(&name).filter(|namespace| !seen.contains(&namespace.name)) else { continue };
+            let Some(namespace) = world.namespace(&name).filter(|namespace| !seen.contains(&namespace.name))
+            else {
+                continue;
+            };
             seen.insert(namespace.name.clone());
             let note = world.chain(&name).err().map(|reason| reason.to_string());
             out.push(Line { depth, name: name.clone(), note });
@@ -67,12 +70,17 @@ pub fn lines(world: &World, keys: &Keys, edges: Edges, root: Option<&str>) -> Op
     walk(&tops, &mut seen);
     if root.is_none() {
         // What is left hangs below a namespace that is missing, no root, or its own ancestor.
-        let left = |seen: &BTreeSet<Name>, namespace: &&Namespace| up(namespace).is_some() && !seen.contains(&namespace.name);
+        let left = |seen: &BTreeSet<Name>, namespace: &&Namespace| {
+            up(namespace).is_some() && !seen.contains(&namespace.name)
+        };
         let gaps: Vec<&Namespace> = world
             .namespaces()
             .values()
             .filter(|namespace| left(&seen, namespace))
-            .filter(|namespace| up(namespace).is_none_or(|above| world.namespace(&above).is_none_or(|above| up(above).is_none())))
+            .filter(|namespace| {
+                up(namespace)
+                    .is_none_or(|above| world.namespace(&above).is_none_or(|above| up(above).is_none()))
+            })
             .collect();
         walk(&gaps, &mut seen);
         tops = world.namespaces().values().filter(|namespace| left(&seen, namespace)).collect();
@@ -151,17 +159,18 @@ pub fn kind_word(namespace: &Namespace, keys: &Keys) -> &'static str {
 
 /// Draws rows as a table.
 pub fn table(rows: &[Row]) -> String {
-    let cells: Vec<[String; 5]> = std::iter::once(["NAME", "TYPE", "UPSTREAM", "DEPENDANTS", "STATE"].map(str::to_owned))
-        .chain(rows.iter().map(|row| {
-            [
-                row.name.to_string(),
-                row.kind.to_owned(),
-                row.upstream.as_deref().unwrap_or("-").to_owned(),
-                row.dependants.to_string(),
-                row.frozen.as_ref().map_or_else(|| "live".to_owned(), |why| format!("frozen: {why}")),
-            ]
-        }))
-        .collect();
+    let cells: Vec<[String; 5]> =
+        std::iter::once(["NAME", "TYPE", "UPSTREAM", "DEPENDANTS", "STATE"].map(str::to_owned))
+            .chain(rows.iter().map(|row| {
+                [
+                    row.name.to_string(),
+                    row.kind.to_owned(),
+                    row.upstream.as_deref().unwrap_or("-").to_owned(),
+                    row.dependants.to_string(),
+                    row.frozen.as_ref().map_or_else(|| "live".to_owned(), |why| format!("frozen: {why}")),
+                ]
+            }))
+            .collect();
     columns(&cells)
 }
 
@@ -171,7 +180,8 @@ pub(crate) fn columns<const N: usize>(rows: &[[String; N]]) -> String {
         (0..N).map(|at| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0)).collect();
     let mut out = String::new();
     for row in rows {
-        let line: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        let line: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
         out.push_str(line.join("  ").trim_end());
         out.push('\n');
     }

@@ -224,7 +224,9 @@ impl World {
             if out.len() > self.namespaces.len() {
                 let mut seen = HashSet::new();
                 let closing = out.iter().find(|namespace| !seen.insert(&namespace.name));
-                return Err(Frozen::Cycle(closing.map_or_else(|| Name::from(name), |found| found.name.clone())));
+                return Err(Frozen::Cycle(
+                    closing.map_or_else(|| Name::from(name), |found| found.name.clone()),
+                ));
             }
             match namespace.upstream() {
                 Some(upstream) if **upstream == *name => return Err(Frozen::Cycle(upstream.clone())),

@@ -61,7 +61,8 @@ fn namespaces_are_created_by_the_rules() {
         // A sub-namespace is no template, whatever its labels.
         ("template=sub", false),
     ] {
-        let result = admission::create_namespace(&world(), &config(OnConflict::Keep), &namespace("new", text));
+        let result =
+            admission::create_namespace(&world(), &config(OnConflict::Keep), &namespace("new", text));
         assert_eq!(ok(&result), allowed, "{text}: {result:?}");
     }
 }
@@ -99,8 +100,12 @@ fn namespaces_are_changed_by_the_rules() {
         ("lost", "", true),
     ] {
         let world = world();
-        let result =
-            admission::update_namespace(&world, &config(OnConflict::Keep), world.namespace(name).unwrap(), &namespace(name, after));
+        let result = admission::update_namespace(
+            &world,
+            &config(OnConflict::Keep),
+            world.namespace(name).unwrap(),
+            &namespace(name, after),
+        );
         assert_eq!(ok(&result), allowed, "{name} to {after}: {result:?}");
     }
 }
@@ -123,9 +128,11 @@ fn namespaces_are_deleted_by_the_rules() {
         ("sub", false, true, true),
         ("tmpl", false, false, false),
     ] {
-        for (world, config, allowed) in
-            [(world(), &usual, plainly), (world(), &everywhere, with_flag), (tree_allows.clone(), &usual, in_tree)]
-        {
+        for (world, config, allowed) in [
+            (world(), &usual, plainly),
+            (world(), &everywhere, with_flag),
+            (tree_allows.clone(), &usual, in_tree),
+        ] {
             let result = admission::delete_namespace(&world, config, world.namespace(name).unwrap());
             assert_eq!(ok(&result), allowed, "{name}: {result:?}");
         }
@@ -138,7 +145,9 @@ fn claim(namespace: &str, name: &str) -> Claim {
 
 #[test]
 fn subnamespaces_are_created_in_roots_and_sub_namespaces_only() {
-    for (place, allowed) in [("root", true), ("sub", true), ("plain", false), ("tmpl", false), ("inst", false), ("gone", false)] {
+    for (place, allowed) in
+        [("root", true), ("sub", true), ("plain", false), ("tmpl", false), ("inst", false), ("gone", false)]
+    {
         let result = admission::create_claim(&world(), &config(OnConflict::Keep), &claim(place, "new"));
         assert_eq!(ok(&result), allowed, "{place}: {result:?}");
     }
@@ -146,11 +155,19 @@ fn subnamespaces_are_created_in_roots_and_sub_namespaces_only() {
 
 #[test]
 fn the_spec_of_a_subnamespace_must_be_valid_also_when_it_is_changed() {
-    let good = Claim { labels: labels("team=a"), annotations: labels("Example.com/Note=any text"), ..claim("root", "new") };
+    let good = Claim {
+        labels: labels("team=a"),
+        annotations: labels("Example.com/Note=any text"),
+        ..claim("root", "new")
+    };
     let bad_label = Claim { labels: labels("team=a b"), ..claim("root", "new") };
     let bad_annotation = Claim { annotations: labels("a b=x"), ..claim("root", "new") };
     for (claim, allowed) in [(good, true), (bad_label, false), (bad_annotation, false)] {
-        assert_eq!(ok(&admission::create_claim(&world(), &config(OnConflict::Keep), &claim)), allowed, "{claim:?}");
+        assert_eq!(
+            ok(&admission::create_claim(&world(), &config(OnConflict::Keep), &claim)),
+            allowed,
+            "{claim:?}"
+        );
         assert_eq!(ok(&admission::update_claim(&self::claim("root", "new"), &claim)), allowed, "{claim:?}");
         assert!(ok(&admission::update_claim(&claim, &claim)), "what was there before can stay");
     }
@@ -158,7 +175,10 @@ fn the_spec_of_a_subnamespace_must_be_valid_also_when_it_is_changed() {
 
 #[test]
 fn naming_policies_look_at_the_root_of_the_tree() {
-    let config = Config { naming_policies: vec![NamingPolicy::new("^root$", "^root-").unwrap()], ..config(OnConflict::Keep) };
+    let config = Config {
+        naming_policies: vec![NamingPolicy::new("^root$", "^root-").unwrap()],
+        ..config(OnConflict::Keep)
+    };
     for (place, name, allowed) in
         [("leaf", "root-a", true), ("leaf", "a", false), ("lone", "a", true), ("root", "Root-A", false)]
     {
@@ -170,10 +190,17 @@ fn naming_policies_look_at_the_root_of_the_tree() {
 #[test]
 fn subnamespaces_are_deleted_by_the_rules() {
     let everywhere = Config { allow_cascading_deletion: true, ..config(OnConflict::Keep) };
-    for (claim, allowed) in
-        [(claim("root", "sub"), false), (claim("sub", "leaf"), true), (claim("root", "gone"), true), (claim("lone", "sub"), true)]
-    {
-        assert_eq!(ok(&admission::delete_claim(&world(), &config(OnConflict::Keep), &claim)), allowed, "{claim:?}");
+    for (claim, allowed) in [
+        (claim("root", "sub"), false),
+        (claim("sub", "leaf"), true),
+        (claim("root", "gone"), true),
+        (claim("lone", "sub"), true),
+    ] {
+        assert_eq!(
+            ok(&admission::delete_claim(&world(), &config(OnConflict::Keep), &claim)),
+            allowed,
+            "{claim:?}"
+        );
         assert!(ok(&admission::delete_claim(&world(), &everywhere, &claim)));
     }
 }
@@ -188,7 +215,9 @@ fn the_finalizer_is_put_beside_the_others() {
 
 #[test]
 fn namespaces_without_our_labels_are_no_concern() {
-    for (text, expected) in [("", false), ("team=a", false), ("parent=", false), ("type=root", true), ("template=x", true)] {
+    for (text, expected) in
+        [("", false), ("team=a", false), ("parent=", false), ("type=root", true), ("template=x", true)]
+    {
         assert_eq!(admission::concerns(&namespace("n", text), &Keys::default()), expected, "{text}");
     }
 }

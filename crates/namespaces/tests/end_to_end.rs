@@ -179,7 +179,11 @@ async fn story(client: Client) {
     let bindings: Api<DynamicObject> = Api::namespaced_with(
         c.client.clone(),
         "shop",
-        &kube::api::ApiResource::from_gvk(&kube::core::GroupVersionKind::gvk("rbac.authorization.k8s.io", "v1", "RoleBinding")),
+        &kube::api::ApiResource::from_gvk(&kube::core::GroupVersionKind::gvk(
+            "rbac.authorization.k8s.io",
+            "v1",
+            "RoleBinding",
+        )),
     );
     bindings.delete("team", &DeleteParams::default()).await.unwrap();
     apply(&c.client, binding("shop", "edit")).await;
@@ -216,7 +220,8 @@ async fn story(client: Client) {
     c.settled().await;
     let own = c.get("", "ConfigMap", "web", "own").await.unwrap();
     assert_eq!(own.data["data"], json!({"k": "mine"}));
-    let claims: Api<DynamicObject> = Api::namespaced_with(c.client.clone(), "shop", &subnamespaces(&c.config.keys));
+    let claims: Api<DynamicObject> =
+        Api::namespaced_with(c.client.clone(), "shop", &subnamespaces(&c.config.keys));
     let claim = claims.get("web").await.unwrap();
     assert_eq!(claim.data["status"]["conditions"][0]["type"], "PropagationConflict");
 
@@ -248,4 +253,141 @@ async fn a_tree_on_the_real_server() {
         return skip("a_tree_on_the_real_server", "kube-apiserver or etcd is missing");
     };
     story(plane.client().await.unwrap()).await;
+}
+
+/// The commands, with the controller at work.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn commands_on_the_embedded_server() {
+    use podsmith_namespaces::change::Change;
+    use podsmith_namespaces::model::Kind;
+    use podsmith_namespaces::ops;
+    use podsmith_namespaces::tree::{self, Edges};
+
+    let cluster = Cluster::open(ClusterOptions::memory()).await.unwrap();
+    let mut c = Running::start(cluster.client()).await;
+    let (client, config) = (c.client.clone(), c.config.clone());
+    let run = async |change: Change| ops::apply(&client, &config, &change).await.map(|steps| steps.len());
+    for name in ["shop", "bank"] {
+        apply(&client, json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})).await;
+        assert_eq!(run(Change::SetType(name.into(), Some(Kind::Root))).await.unwrap(), 1);
+        assert_eq!(run(Change::SetType(name.into(), Some(Kind::Root))).await.unwrap(), 0);
+    }
+    apply(&client, map("shop", "update", json!({"of": "shop"}))).await;
+    run(Change::Create("web".into(), "shop".into(), Default::default(), Default::default())).await.unwrap();
+    c.settled().await;
+    run(Change::Create("web-dev".into(), "web".into(), Default::default(), Default::default()))
+        .await
+        .unwrap();
+    c.settled().await;
+    let shown = async || tree::draw(&ops::tree(&client, &config, Edges::Parents, None).await.unwrap());
+    assert_eq!(shown().await, "bank\nshop\n└── web\n    └── web-dev\n");
+
+    let change = Change::Move("web".into(), "bank".into());
+    let plan = ops::plan(&client, &config, &change).await.unwrap();
+    let deletes = plan.effects.iter().filter(|effect| effect.action == "delete").count();
+    assert_eq!((plan.steps.len(), deletes), (3, 2), "{}", ops::plan_text(&plan));
+    let uid = |ns: DynamicObject| ns.metadata.uid;
+    let api: Api<DynamicObject> = Api::all_with(client.clone(), &namespaces());
+    let before = uid(api.get("web").await.unwrap());
+    run(change).await.unwrap();
+    c.settled().await;
+    assert_eq!(shown().await, "bank\n└── web\n    └── web-dev\nshop\n");
+    assert_eq!(uid(api.get("web").await.unwrap()), before, "a moved namespace is the same one");
+    assert!(c.get("", "ConfigMap", "web-dev", "settings").await.is_none());
+    assert!(run(Change::Move("web".into(), "web-dev".into())).await.is_err());
+
+    run(Change::Cut("web".into())).await.unwrap();
+    c.settled().await;
+    assert_eq!(shown().await, "bank\nshop\nweb\n└── web-dev\n");
+    run(Change::Cut("web-dev".into())).await.unwrap();
+    run(Change::Graft("web-dev".into(), "shop".into())).await.unwrap();
+    c.settled().await;
+    let described = ops::describe(&client, &config, "web-dev").await.unwrap();
+    assert_eq!(described.resources[0].state, "in sync", "{}", ops::describe_text(&described));
+    run(Change::Delete("web-dev".into())).await.unwrap();
+    c.settled().await;
+    c.stop().await;
+}
+
+/// A change of which a step is refused leaves nothing behind.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_move_that_fails_is_undone() {
+    use podsmith_namespaces::change::Change;
+    use podsmith_namespaces::ops;
+
+    let cluster = Cluster::open(ClusterOptions::memory()).await.unwrap();
+    let mut c = Running::start(cluster.client()).await;
+    for name in ["shop", "bank"] {
+        apply(&c.client, root(name, json!({}))).await;
+    }
+    apply(&c.client, sub("shop", "web")).await;
+    c.settled().await;
+    // A policy that keeps the label as it is; the SubNamespace is made before that is found out.
+    apply(&c.client, json!({
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "no-moves"},
+        "spec": {
+            "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["UPDATE"], "resources": ["namespaces"]}]},
+            "validations": [{"expression": "object.metadata.?labels['innu.cybozu.com/parent'].orValue('') == oldObject.metadata.?labels['innu.cybozu.com/parent'].orValue('')", "message": "no moves"}],
+        },
+    })).await;
+    apply(&c.client, json!({
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "no-moves"},
+        "spec": {"policyName": "no-moves", "validationActions": ["Deny"]},
+    })).await;
+    let error =
+        ops::apply(&c.client, &c.config, &Change::Move("web".into(), "bank".into())).await.unwrap_err();
+    assert!(error.to_string().ends_with("nothing was changed"), "{error}");
+    c.settled().await;
+    assert_eq!(c.labels("web").await.unwrap()["innu.cybozu.com/parent"], "shop");
+    let claims: Api<DynamicObject> =
+        Api::namespaced_with(c.client.clone(), "bank", &subnamespaces(&c.config.keys));
+    assert!(claims.get_opt("web").await.unwrap().is_none());
+    c.stop().await;
+}
+
+/// How it does with many namespaces: prints times and writes. `PODSMITH_SCALE` sets the number of namespaces.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_namespaces() {
+    let wanted: usize =
+        std::env::var("PODSMITH_SCALE").ok().and_then(|text| text.parse().ok()).unwrap_or(100);
+    let cluster = Cluster::open(ClusterOptions::memory()).await.unwrap();
+    let mut c = Running::start(cluster.client()).await;
+    apply(&c.client, root("r", json!({"team": "a"}))).await;
+    for slot in 0..10 {
+        let mut source = map("r", "update", json!({"k": "1"}));
+        source["metadata"]["name"] = json!(format!("x{slot}"));
+        apply(&c.client, source).await;
+    }
+    let middle = wanted.isqrt().max(1);
+    let start = std::time::Instant::now();
+    for at in 0..wanted {
+        let parent = if at < middle { "r".to_owned() } else { format!("n{}", at % middle) };
+        apply(
+            &c.client,
+            json!({"apiVersion": "v1", "kind": "Namespace",
+            "metadata": {"name": format!("n{at}"), "labels": {"innu.cybozu.com/parent": parent}}}),
+        )
+        .await;
+    }
+    c.settled().await;
+    println!("{wanted} namespaces made and {} copies in them: {:?}", wanted * 10, start.elapsed());
+
+    let (config, client) = (c.config.clone(), c.client.clone());
+    c.stop().await;
+    let start = std::time::Instant::now();
+    let mut c = Running::again(client, config);
+    c.progress.wait_for(|progress| progress.idle).await.unwrap();
+    println!("start in sync: {:?}", start.elapsed());
+    assert_eq!(c.metrics.totals(), (0, 0, 0));
+
+    let start = std::time::Instant::now();
+    let mut source = map("r", "update", json!({"k": "2"}));
+    source["metadata"]["name"] = json!("x0");
+    apply(&c.client, source).await;
+    let writes = wanted as u64;
+    c.progress.wait_for(|progress| progress.writes >= writes && progress.idle).await.unwrap();
+    println!("one source edited: {:?}", start.elapsed());
+    assert_eq!(c.metrics.totals(), (writes, 0, 0), "exactly one write for each copy");
+    c.settled().await;
+    c.stop().await;
 }

@@ -63,7 +63,12 @@ impl Run {
             4 => drop(self.fake.delete_namespace(name)),
             5..=8 => self.relabel(name, b, c),
             9..=11 => {
-                let mut claim = Claim { namespace: name.into(), name: pick(&NAMES, b).into(), generation: 1, ..Claim::default() };
+                let mut claim = Claim {
+                    namespace: name.into(),
+                    name: pick(&NAMES, b).into(),
+                    generation: 1,
+                    ..Claim::default()
+                };
                 if !self.fake.namespaces.get(name).is_some_and(|n| !n.deleting) {
                     return;
                 }
@@ -78,7 +83,9 @@ impl Run {
                 }
                 self.fake.put_claim(claim);
             }
-            12 => self.fake.delete_claim(&(Name::from(name), Name::from(pick(&NAMES, b))), &self.config.clone()),
+            12 => {
+                self.fake.delete_claim(&(Name::from(name), Name::from(pick(&NAMES, b))), &self.config.clone())
+            }
             13..=19 => self.write_object(&key, b, c),
             20..=22 => self.tamper(&key, b),
             23 => self.fake.delete_object(&key),
@@ -100,7 +107,11 @@ impl Run {
             }
             29 => {
                 let mut config = Config::clone(&self.config);
-                config.on_conflict = if config.on_conflict == OnConflict::Keep { OnConflict::Overwrite } else { OnConflict::Keep };
+                config.on_conflict = if config.on_conflict == OnConflict::Keep {
+                    OnConflict::Overwrite
+                } else {
+                    OnConflict::Keep
+                };
                 self.config = Arc::new(config);
                 self.restart();
             }

@@ -118,13 +118,30 @@ mod plans {
     fn settled() -> World {
         let config = config(OnConflict::Keep);
         let mut world = World::new();
-        for (name, text) in [("shop", "type=root,team=shop"), ("bank", "type=root,team=bank"), ("lone", ""), ("base", "type=template,team=base")] {
+        for (name, text) in [
+            ("shop", "type=root,team=shop"),
+            ("bank", "type=root,team=bank"),
+            ("lone", ""),
+            ("base", "type=template,team=base"),
+        ] {
             world.put_namespace(namespace(name, text));
         }
         for (parent, name) in [("shop", "web"), ("web", "web-dev"), ("shop", "db")] {
-            world.put_claim(Claim { namespace: parent.into(), name: name.into(), uid: name.into(), generation: 1, ..Claim::default() });
+            world.put_claim(Claim {
+                namespace: parent.into(),
+                name: name.into(),
+                uid: name.into(),
+                generation: 1,
+                ..Claim::default()
+            });
         }
-        for (place, name, how) in [("shop", "ca", "update"), ("shop", "start", "create"), ("bank", "ca", "update"), ("lone", "ca", ""), ("base", "rules", "update")] {
+        for (place, name, how) in [
+            ("shop", "ca", "update"),
+            ("shop", "start", "create"),
+            ("bank", "ca", "update"),
+            ("lone", "ca", ""),
+            ("base", "rules", "update"),
+        ] {
             let (key, resource) = entry(&config_map(place, name, how, place), &config);
             world.put_object(&key, resource);
         }
@@ -142,28 +159,73 @@ mod plans {
 
     #[test]
     fn moving_a_subtree() {
-        insta::assert_snapshot!(planned(Change::Move("web".into(), "bank".into())), @"");
+        insta::assert_snapshot!(planned(Change::Move("web".into(), "bank".into())), @r#"
+create SubNamespace bank/web
+label namespace web innu.cybozu.com/parent=bank
+delete SubNamespace shop/web
+
+propagation would then
+  ~ Namespace web team=bank
+  ~ Namespace web-dev team=bank
+  ~ ConfigMap web/ca update from bank
+  ~ ConfigMap web-dev/ca update from web
+"#);
     }
 
     #[test]
     fn cutting_a_subtree() {
-        insta::assert_snapshot!(planned(Change::Cut("web".into())), @"");
+        insta::assert_snapshot!(planned(Change::Cut("web".into())), @r#"
+label namespace web innu.cybozu.com/parent- innu.cybozu.com/type=root
+delete SubNamespace shop/web
+
+propagation would then
+  ~ Namespace web app.kubernetes.io/created-by- team-
+  ~ Namespace web-dev team-
+  - ConfigMap web/ca
+  - ConfigMap web-dev/ca
+"#);
     }
 
     #[test]
     fn grafting_a_namespace_that_has_an_object_in_the_way() {
-        insta::assert_snapshot!(planned(Change::Graft("lone".into(), "shop".into())), @"");
+        insta::assert_snapshot!(planned(Change::Graft("lone".into(), "shop".into())), @r#"
+create SubNamespace shop/lone
+label namespace lone innu.cybozu.com/parent=shop
+
+propagation would then
+  ~ Namespace lone app.kubernetes.io/created-by=innu team=shop
+  + ConfigMap lone/start create from shop
+warning: ConfigMap lone/ca stands where a copy from `shop` belongs
+"#);
     }
 
     #[test]
     fn creating_and_deleting() {
-        insta::assert_snapshot!(planned(Change::Create("api".into(), "web".into(), Default::default(), Default::default())), @"");
-        insta::assert_snapshot!(planned(Change::Delete("db".into())), @"");
+        insta::assert_snapshot!(planned(Change::Create("api".into(), "web".into(), Default::default(), Default::default())), @r#"
+create SubNamespace web/api
+
+propagation would then
+  + Namespace api under web
+  + ConfigMap api/ca update from web
+  + ConfigMap api/start create from web
+"#);
+        insta::assert_snapshot!(planned(Change::Delete("db".into())), @r#"
+delete SubNamespace shop/db
+
+propagation would then
+  - Namespace db
+"#);
     }
 
     #[test]
     fn templates() {
-        insta::assert_snapshot!(planned(Change::SetTemplate("lone".into(), "base".into())), @"");
+        insta::assert_snapshot!(planned(Change::SetTemplate("lone".into(), "base".into())), @r#"
+label namespace lone innu.cybozu.com/template=base
+
+propagation would then
+  ~ Namespace lone team=base
+  + ConfigMap lone/rules update from base
+"#);
     }
 
     #[test]
@@ -184,7 +246,22 @@ mod plans {
             Change::SetTemplate("lone".into(), "shop".into()),
             Change::UnsetTemplate("lone".into()),
         ];
-        insta::assert_snapshot!(all.map(planned).concat(), @"");
+        insta::assert_snapshot!(all.map(planned).concat(), @r#"
+refused: namespace `web` has sub-namespaces, the first is `web-dev`
+refused: namespace `lone` is no sub-namespace
+refused: circular reference is not permitted: namespace `web` is among its own ancestors
+refused: namespace `nowhere` does not exist
+refused: namespace `lone` is no sub-namespace
+nothing to do
+refused: namespace `web` is a sub-namespace of `shop`; use `move` to change its parent
+refused: namespace `shop` is no sub-namespace
+refused: namespace `web` exists already; use `graft` to put it into a tree
+refused: SubNamespaces are allowed in root and sub-namespaces only, and `lone` is neither
+refused: namespace `shop` has sub-namespaces, the first is `db`
+refused: sub-namespace `web` cannot have a type
+refused: namespace `shop` is no template
+nothing to do
+"#);
     }
 
     #[test]
@@ -193,6 +270,15 @@ mod plans {
         let config = config(OnConflict::Keep);
         let (key, resource) = entry(&config_map("web", "ca", "update<shop", "edited"), &config);
         world.put_object(&key, resource);
-        insta::assert_snapshot!(ops::describe_text(&ops::description(&world, &config, "web").unwrap()), @"");
+        insta::assert_snapshot!(ops::describe_text(&ops::description(&world, &config, "web").unwrap()), @r#"
+Name:        web
+Type:        sub
+Parent:      shop
+Dependants:  1
+
+KIND       NAME   FROM  MODE    STATE
+ConfigMap  ca     shop  update  out of date
+ConfigMap  start  shop  create  in sync
+"#);
     }
 }

@@ -48,7 +48,8 @@ fn build((keep, namespaces, objects): &(bool, Vec<(u8, u8, bool)>, Vec<(u8, u8, 
     }
     for (namespace, slot, how, data) in objects {
         let namespace = NAMES[usize::from(*namespace)];
-        let how = ["", "create", "update", "create<a", "update<a", "update<b", "update<gone", "other", "<a"][usize::from(*how)];
+        let how = ["", "create", "update", "create<a", "update<a", "update<b", "update<gone", "other", "<a"]
+            [usize::from(*how)];
         let name = if *slot < 3 { "x" } else { "y" };
         fake.put_object(config_map(namespace, name, how, &data.to_string()));
     }
@@ -126,7 +127,10 @@ fn the_cost_is_linear() {
             world.put_namespace(namespace(&root, "type=root,team=a"));
             for slot in 0..10 {
                 let object = config_map(&root, &format!("x{slot}"), "update", "1");
-                world.put_object(&Key::new(root.as_str(), KindIndex(0), object.name()), Resource::read(&object, &config));
+                world.put_object(
+                    &Key::new(root.as_str(), KindIndex(0), object.name()),
+                    Resource::read(&object, &config),
+                );
             }
             for m in 0..27 {
                 let middle = format!("r{r}-m{m}");

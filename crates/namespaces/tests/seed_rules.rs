@@ -43,7 +43,12 @@ impl Cluster {
     }
 
     fn claim(&mut self, namespace: &str, name: &str) -> &mut Self {
-        self.fake.put_claim(Claim { namespace: namespace.into(), name: name.into(), generation: 1, ..Claim::default() });
+        self.fake.put_claim(Claim {
+            namespace: namespace.into(),
+            name: name.into(),
+            generation: 1,
+            ..Claim::default()
+        });
         self
     }
 
@@ -79,7 +84,9 @@ impl Cluster {
 
     /// `update<root:1` for a copy with that mode, origin and data; empty when there is nothing.
     fn at(&self, namespace: &str) -> String {
-        let Some(object) = self.fake.objects.get(&Key::new(namespace, KIND, "x")) else { return String::new() };
+        let Some(object) = self.fake.objects.get(&Key::new(namespace, KIND, "x")) else {
+            return String::new();
+        };
         let word = |key: &str| object.annotation(key).unwrap_or("").to_owned();
         let from = word("innu.cybozu.com/from");
         let from = if from.is_empty() { from } else { format!("<{from}") };
@@ -231,7 +238,11 @@ fn when_the_labels_are_removed_create_copies_and_origins_stay() {
 
 #[test]
 fn a_template_namespace_propagates_labels_to_its_instances_and_theirs() {
-    let mut c = Cluster::new(&[("t1", "type=template,team=a"), ("t2", "type=template,template=t1"), ("i", "template=t2")]);
+    let mut c = Cluster::new(&[
+        ("t1", "type=template,team=a"),
+        ("t2", "type=template,template=t1"),
+        ("i", "template=t2"),
+    ]);
     c.settle();
     assert_eq!(c.value("i", "team"), Some("a"));
     c.label("t2", "team", Some("mine")).settle();
@@ -405,7 +416,8 @@ fn a_moved_subtree_follows() {
 
 #[test]
 fn cycles_and_gaps_freeze_what_hangs_below() {
-    let mut c = Cluster::new(&[("a", "parent=b"), ("b", "parent=a"), ("c", "parent=b"), ("d", "parent=gone")]);
+    let mut c =
+        Cluster::new(&[("a", "parent=b"), ("b", "parent=a"), ("c", "parent=b"), ("d", "parent=gone")]);
     for namespace in ["a", "b", "c", "d"] {
         c.map(namespace, "update<gone", "1");
     }

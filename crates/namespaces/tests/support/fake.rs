@@ -90,10 +90,12 @@ impl Fake {
 
     /// One step of the server's own work: empties namespaces that are going away. True when something happened.
     pub fn terminate(&mut self, config: &Config) -> bool {
-        let going: Vec<Name> = self.namespaces.values().filter(|n| n.deleting).map(|n| n.name.clone()).collect();
+        let going: Vec<Name> =
+            self.namespaces.values().filter(|n| n.deleting).map(|n| n.name.clone()).collect();
         let mut worked = false;
         for name in going {
-            let objects: Vec<Key> = self.objects.keys().filter(|key| key.namespace == name).cloned().collect();
+            let objects: Vec<Key> =
+                self.objects.keys().filter(|key| key.namespace == name).cloned().collect();
             for key in &objects {
                 self.delete_object(key);
                 worked = true;
@@ -174,7 +176,9 @@ impl Fake {
         self.pending.remove(&stream);
         let config = reconciler.config().clone();
         match stream {
-            Stream::Namespaces => reconciler.list_namespaces(self.namespaces.values().cloned().collect(), now),
+            Stream::Namespaces => {
+                reconciler.list_namespaces(self.namespaces.values().cloned().collect(), now)
+            }
             Stream::Claims => reconciler.list_claims(self.claims.values().cloned().collect(), now),
             Stream::Kind(kind) => {
                 let all = self.objects.iter();
@@ -186,7 +190,9 @@ impl Fake {
 
     /// Delivers the next event of a stream. True when there was one.
     pub fn deliver(&mut self, reconciler: &mut Reconciler, stream: Stream, now: u64) -> bool {
-        let Some(pending) = self.pending.get_mut(&stream).filter(|pending| !pending.is_empty()) else { return false };
+        let Some(pending) = self.pending.get_mut(&stream).filter(|pending| !pending.is_empty()) else {
+            return false;
+        };
         let config = reconciler.config().clone();
         match pending.remove(0) {
             Event::Namespace(namespace) => reconciler.namespace(namespace, now),
@@ -224,10 +230,14 @@ impl Fake {
                 Outcome::Namespace(self.put_namespace(namespace))
             }
             Write::ChangeNamespace(name, seen, change) => {
-                let Some(mut namespace) = self.namespaces.get(name).filter(|n| n.version == seen.version).cloned() else {
+                let Some(mut namespace) =
+                    self.namespaces.get(name).filter(|n| n.version == seen.version).cloned()
+                else {
                     return Outcome::Stale;
                 };
-                let merge = |map: &mut StringMap, owned: &mut BTreeSet<String>, change: &BTreeMap<String, Option<String>>| {
+                let merge = |map: &mut StringMap,
+                             owned: &mut BTreeSet<String>,
+                             change: &BTreeMap<String, Option<String>>| {
                     for (key, value) in change {
                         match value {
                             Some(value) => {
@@ -255,12 +265,18 @@ impl Fake {
                 };
                 assert_eq!(live.parent(), Some(parent), "only an own child is deleted");
                 let claim = self.claims.get(&(parent.clone(), name.clone()));
-                assert!(claim.is_none_or(|claim| claim.deleting), "a namespace is deleted while it is claimed");
+                assert!(
+                    claim.is_none_or(|claim| claim.deleting),
+                    "a namespace is deleted while it is claimed"
+                );
                 self.delete_namespace(name).map_or(Outcome::Gone, Outcome::Namespace)
             }
-            Write::HoldClaim(namespace, name, seen) | Write::ReleaseClaim(namespace, name, seen) | Write::SetStatus(namespace, name, seen, _) => {
+            Write::HoldClaim(namespace, name, seen)
+            | Write::ReleaseClaim(namespace, name, seen)
+            | Write::SetStatus(namespace, name, seen, _) => {
                 let key = (namespace.clone(), name.clone());
-                let Some(mut claim) = self.claims.get(&key).filter(|c| c.version == seen.version).cloned() else {
+                let Some(mut claim) = self.claims.get(&key).filter(|c| c.version == seen.version).cloned()
+                else {
                     return Outcome::Stale;
                 };
                 match write {
