@@ -7,7 +7,7 @@ use podsmith_object::Value;
 
 use super::Context;
 use super::feed::Feed;
-use super::owners::{Graph, Node, Owner};
+use super::owners::{Graph, Node, Owner, reduced};
 use crate::fields;
 use crate::handlers::internal;
 use crate::registry::Resource;
@@ -28,7 +28,7 @@ pub async fn collect(context: Context) {
                 continue;
             }
             let touched = match &change.now {
-                Some(stored) => graph.put(&change.table, &change.key, &stored.value()),
+                Some(stored) => graph.put(&change.table, &change.key, &reduced(stored)),
                 None => graph.remove(&change.table, &change.key),
             };
             todo.extend(touched);

@@ -4,8 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use podsmith_object::Value;
+use serde::{Deserialize, Serialize};
 
 use crate::fields;
+use crate::store::Stored;
 
 /// One object, as far as ownership goes.
 #[derive(Clone, Debug)]
@@ -37,6 +39,31 @@ pub struct Owner {
     pub kind: String,
     /// The owner waits for this dependent when it is deleted in the foreground.
     pub blocks: bool,
+}
+
+/// What ownership needs of an object, read without building the rest.
+#[derive(Deserialize, Serialize)]
+struct Reduced {
+    metadata: ReducedMetadata,
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ReducedMetadata {
+    name: String,
+    #[serde(default)]
+    namespace: String,
+    #[serde(default)]
+    uid: String,
+    owner_references: Option<Value>,
+    finalizers: Option<Value>,
+    deletion_timestamp: Option<Value>,
+}
+
+/// The part of an object that ownership is about.
+pub fn reduced(stored: &Stored) -> Value {
+    let read: Result<Reduced, _> = serde_json::from_slice(stored.json());
+    read.and_then(|reduced| serde_json::to_value(&reduced)).unwrap_or(Value::Null)
 }
 
 /// All objects by uid, and the dependents of each.

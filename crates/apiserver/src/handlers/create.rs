@@ -67,8 +67,11 @@ pub async fn create_object(server: &Arc<Server>, call: &Call, new: New) -> ApiRe
     }
     let mut warnings =
         admission::mutate(server, call, Operation::Create, &mut object, None, new.dry_run).await?;
+    let complete = object.clone();
     strategy::before_create(call, &mut object);
-    rules::set_defaults(resource, &mut object);
+    if object != complete {
+        rules::set_defaults(resource, &mut object);
+    }
     let causes = rules::validate_create(resource, &object);
     if !causes.is_empty() {
         return Err(ApiError::invalid(&resource.group, &resource.kind, fields::name(&object), causes));
