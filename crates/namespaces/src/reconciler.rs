@@ -260,10 +260,10 @@ impl Reconciler {
         let place = |n: &Namespace| (n.upstream().cloned(), n.deleting);
         let after = place(&namespace);
         let before = self.world.put_namespace(namespace);
-        if before.as_ref().map(place) == Some(after) {
-            self.namespace_marked(&name, false);
-        } else {
-            self.namespace_marked(&name, true);
+        self.namespace_marked(&name, before.as_ref().map(place) != Some(after));
+        // A confirmation lets go at once what was held back.
+        for task in self.held.remove(&name).into_iter().flatten() {
+            self.queue.push(task, &name, Urgency::First, now);
         }
     }
 

@@ -69,7 +69,7 @@ impl Run {
                     generation: 1,
                     ..Claim::default()
                 };
-                if !self.fake.namespaces.get(name).is_some_and(|n| !n.deleting) {
+                if self.fake.namespaces.get(name).is_none_or(|n| n.deleting) {
                     return;
                 }
                 if let Some(known) = self.fake.claims.get(&(claim.namespace.clone(), claim.name.clone())) {
@@ -170,7 +170,7 @@ impl Run {
     }
 
     fn write_object(&mut self, key: &Key, b: u8, c: u8) {
-        if !self.fake.namespaces.get(&key.namespace).is_some_and(|n| !n.deleting) {
+        if self.fake.namespaces.get(&key.namespace).is_none_or(|n| n.deleting) {
             return;
         }
         let mode = pick(&MODES, b);
@@ -298,7 +298,7 @@ impl Run {
 }
 
 fn runs() -> u32 {
-    std::env::var("PODSMITH_MODEL_RUNS").ok().and_then(|text| text.parse().ok()).unwrap_or(4000)
+    std::env::var("PODSMITH_MODEL_RUNS").ok().and_then(|text| text.parse().ok()).unwrap_or(10_000)
 }
 
 proptest! {

@@ -19,7 +19,10 @@ use support::{KIND, config, config_map, entry, labels, namespace};
 
 const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
-fn state() -> impl Strategy<Value = (bool, Vec<(u8, u8, bool)>, Vec<(u8, u8, u8, u8)>)> {
+/// Whether foreign objects are kept, the namespaces, and the objects, all as numbers.
+type State = (bool, Vec<(u8, u8, bool)>, Vec<(u8, u8, u8, u8)>);
+
+fn state() -> impl Strategy<Value = State> {
     (
         any::<bool>(),
         proptest::collection::vec((0u8..12, 0u8..7, any::<bool>()), 6),
@@ -27,7 +30,7 @@ fn state() -> impl Strategy<Value = (bool, Vec<(u8, u8, bool)>, Vec<(u8, u8, u8,
     )
 }
 
-fn build((keep, namespaces, objects): &(bool, Vec<(u8, u8, bool)>, Vec<(u8, u8, u8, u8)>)) -> (Fake, Config) {
+fn build((keep, namespaces, objects): &State) -> (Fake, Config) {
     let config = config(if *keep { OnConflict::Keep } else { OnConflict::Overwrite });
     let mut fake = Fake::default();
     for (name, (kind, upstream, team)) in NAMES.iter().zip(namespaces) {
