@@ -11,7 +11,7 @@ use crate::change::{self, Change, Refused, Step};
 use crate::cluster::{self, ClusterError, Doing as _, namespaces, subnamespaces, to_request};
 use crate::config::Config;
 use crate::desired::{self, Want};
-use crate::model::{Key, Name};
+use crate::model::{Key, Name, Namespace};
 use crate::resource;
 use crate::tree::{self, Edges, Line, Row};
 use crate::world::World;
@@ -112,7 +112,7 @@ pub async fn tree(
 ) -> Result<Vec<Line>, OpError> {
     let mut world = World::new();
     for object in cluster::list(client, &namespaces()).await? {
-        world.put_namespace(crate::model::Namespace::read(&object, &config.keys));
+        world.put_namespace(Namespace::read(&object, &config.keys));
     }
     let missing = || Refused::Missing(Name::from(root.unwrap_or_default())).into();
     tree::lines(&world, &config.keys, edges, root).ok_or_else(missing)
@@ -347,7 +347,7 @@ pub async fn apply(client: &Client, config: &Config, wanted: &Change) -> Result<
     let steps = change::steps(&world, config, wanted)?;
     let mut undo: Vec<Step> = Vec::new();
     for step in &steps {
-        match perform(client, config, step).await {
+        match perform_again(client, config, &world, step).await {
             Ok(made) => undo.extend(reverse(&world, step, made)),
             Err(source) => {
                 let mut left = Vec::new();
@@ -361,6 +361,41 @@ pub async fn apply(client: &Client, config: &Config, wanted: &Change) -> Result<
         }
     }
     Ok(steps)
+}
+
+/// Does a step. The controller may write to the same namespace meanwhile; as long as its place in the tree is the one
+/// that was looked at, that is no reason to fail.
+async fn perform_again(
+    client: &Client,
+    config: &Config,
+    world: &World,
+    step: &Step,
+) -> Result<Name, ClusterError> {
+    const TRIES: usize = 10;
+    let keys = &config.keys;
+    let mut step = step.clone();
+    for _ in 1..TRIES {
+        let conflict = match perform(client, config, &step).await {
+            Err(ClusterError::Call { source, action }) if cluster::code(&source) == 409 => {
+                ClusterError::Call { source, action }
+            }
+            answer => return answer,
+        };
+        let Step::Label(name, version, _) = &mut step else { return Err(conflict) };
+        let api: Api<DynamicObject> = Api::all_with(client.clone(), &namespaces());
+        let live = api.get(name).await.doing(format!("read namespace {name}"))?;
+        let live = Namespace::read(&cluster::to_object(live, &namespaces())?, keys);
+        let place = |namespace: &Namespace| {
+            [&keys.parent, &keys.template, &keys.kind].map(|key| namespace.labels.get(key).cloned())
+        };
+        let same =
+            world.namespace(name).is_some_and(|seen| seen.uid == live.uid && place(seen) == place(&live));
+        if !same || live.deleting {
+            return Err(conflict);
+        }
+        *version = live.version;
+    }
+    perform(client, config, &step).await
 }
 
 /// The step that undoes another one; `made` is the uid of what it made.

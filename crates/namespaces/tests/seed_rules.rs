@@ -429,7 +429,7 @@ fn cycles_and_gaps_freeze_what_hangs_below() {
     insta::assert_snapshot!(frozen.join("\n"), @r#"
 a: namespace `a` is among its own ancestors
 b: namespace `b` is among its own ancestors
-c: namespace `a` is among its own ancestors
+c: namespace `b` is among its own ancestors
 d: namespace `gone` does not exist
 "#);
     c.label("a", "parent", None).settle();
