@@ -391,3 +391,31 @@ async fn many_namespaces() {
     c.settled().await;
     c.stop().await;
 }
+
+/// A kind that is defined after the controller started is propagated too.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_kind_that_appears_later_is_propagated() {
+    let cluster = Cluster::open(ClusterOptions::memory()).await.unwrap();
+    let client = cluster.client();
+    let mut config = settings();
+    config.watches.push(GroupVersionKind::new("example.com", "v1", "Widget"));
+    apply(&client, manifests::definition(&config.keys)).await;
+    let mut c = Running::again(client, Arc::new(config));
+    apply(&c.client, root("shop", json!({}))).await;
+    apply(&c.client, sub("shop", "web")).await;
+    c.settled().await;
+    apply(&c.client, json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Namespaced", "names": {"kind": "Widget", "plural": "widgets"},
+            "versions": [{"name": "v1", "served": true, "storage": true,
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}],
+        },
+    })).await;
+    apply(&c.client, json!({"apiVersion": "example.com/v1", "kind": "Widget", "spec": {"size": 1},
+        "metadata": {"name": "w", "namespace": "shop", "annotations": {"innu.cybozu.com/propagate": "update"}}})).await;
+    c.settled().await;
+    let copy = c.get("example.com", "Widget", "web", "w").await.unwrap();
+    assert_eq!(copy.data["spec"], json!({"size": 1}));
+    c.stop().await;
+}
