@@ -10,8 +10,9 @@ use podsmith_object::{Diagnostic, Diagnostics, Object, yaml};
 use crate::cli::Global;
 use crate::failure::{Failure, Outcome, exit};
 use crate::output::{self, Format, HeldOutput};
+use crate::shape;
 use crate::sources::{self, ChartFlags, Declared};
-use crate::{shape, values};
+use crate::values::GivenValues;
 
 /// A result up to this size is printed only when all of it is right; a longer one streams from there on.
 const HOLD_BACK: usize = 8 << 20;
@@ -58,7 +59,11 @@ impl ShapingArgs {
     ///
     /// Every source that could not be understood.
     pub fn declare(&self, global: &Global) -> Result<Declared, Failure> {
-        Ok(sources::declare(&self.sources, &self.chart, global)?)
+        Ok(sources::declare(&self.sources, &self.chart, self.given_values()?, global)?)
+    }
+
+    fn given_values(&self) -> Result<GivenValues, Failure> {
+        GivenValues::read(&self.values, &self.set, &self.set_string)
     }
 
     /// The level-3 filters, transformers and values.
@@ -84,7 +89,7 @@ impl ShapingArgs {
         if !wrong.is_empty() {
             return Err(Failure::Usage(wrong));
         }
-        options.values = values::read(&self.values, &self.set, &self.set_string)?;
+        options.values = self.given_values()?.merged();
         Ok(options)
     }
 }

@@ -3,17 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use podsmith_engine::{RenderCall, RenderError, Source};
+use podsmith_engine::{RenderCall, RenderError, Source, Values};
 use podsmith_helm::repository::http::HttpClient;
 use podsmith_helm::repository::{Credentials, DiskCache, Locator, Reference, RepositoryError};
 use podsmith_helm::values::read_values;
-use podsmith_helm::{Chart, ChartOptions, ChartSource, HelmError, Hooks, KubeVersion, Release};
+use podsmith_helm::{Chart, ChartOptions, ChartSource, HelmError, Hooks, KubeVersion, Release, WholeNumbers};
 use podsmith_object::files::{DiskFiles, MemoryFiles};
 use podsmith_object::{Diagnostic, Diagnostics, Map, Object, Place, Value, merge};
 
 use super::ChartFlags;
 use crate::cli::Global;
 use crate::pipeline::HelmSource;
+use crate::values::GivenValues;
 
 /// A chart as a source; its notes are kept for the end of the command.
 pub struct ChartInput {
@@ -32,8 +33,11 @@ impl Source for ChartInput {
 
     fn render(&self, call: &RenderCall<'_>) -> Result<Vec<Object>, RenderError> {
         call.check()?;
+        // The values of the call are among the chart's own already, numbers from files told from those of `--set`.
+        let own = Values::new();
+        let own_call = RenderCall::new(&own, *call.context());
         let rendered =
-            self.inner.render_all(call).map_err(|error| RenderError::from(error.to_diagnostic()))?;
+            self.inner.render_all(&own_call).map_err(|error| RenderError::from(error.to_diagnostic()))?;
         for warning in &rendered.warnings {
             call.warn(Diagnostic::warning(warning.clone()));
         }
@@ -48,6 +52,8 @@ impl Source for ChartInput {
 pub struct Charts<'a> {
     /// The chart flags.
     pub flags: &'a ChartFlags,
+    /// The values of the command line.
+    pub values: GivenValues,
     /// The global flags.
     pub global: &'a Global,
     /// Where the notes of all charts go.
@@ -109,7 +115,7 @@ impl Charts<'_> {
         }
         merge::deep_merge_maps(&mut values, entry.values.clone());
         let mut options = self.options(Some(entry))?;
-        options.values = values;
+        options.values = self.values.for_chart(values);
         self.input(&entry.chart, chart, options)
     }
 
@@ -118,6 +124,8 @@ impl Charts<'_> {
         let mut options = ChartOptions {
             include_crds: flags.include_crds || entry.and_then(|entry| entry.include_crds).unwrap_or(false),
             show_only: flags.show_only.clone(),
+            values: self.values.for_chart(Map::new()),
+            whole_numbers: WholeNumbers::Integers,
             ..ChartOptions::default()
         };
         if flags.no_hooks || entry.and_then(|entry| entry.no_hooks).unwrap_or(false) {

@@ -22,6 +22,7 @@ use podsmith_object::{Diagnostic, Diagnostics, Map, Object, Place, yaml};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::pipeline::{Pipeline, SourceEntry, SourceSpec};
+use crate::values::GivenValues;
 
 pub use recognise::{Input, recognise};
 
@@ -134,9 +135,14 @@ impl Declared {
 /// # Errors
 ///
 /// All sources that cannot be understood.
-pub fn declare(sources: &[String], flags: &ChartFlags, global: &Global) -> Result<Declared, Diagnostics> {
+pub fn declare(
+    sources: &[String],
+    flags: &ChartFlags,
+    values: GivenValues,
+    global: &Global,
+) -> Result<Declared, Diagnostics> {
     let mut declared = Declared::default();
-    let charts = Charts { flags, global, notes: declared.notes.clone() };
+    let charts = Charts { flags, values, global, notes: declared.notes.clone() };
     let mut problems = Diagnostics::new();
     let mut inputs = Vec::new();
     for source in sources {
