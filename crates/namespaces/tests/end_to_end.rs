@@ -206,8 +206,13 @@ async fn story(client: Client) {
     let client = c.stop().await;
     apply(&client, root("shop", json!({}))).await;
     apply(&client, map("shop", "create", json!({"a": "3"}))).await;
+    bindings.delete("team", &DeleteParams::default()).await.unwrap();
+    apply(&client, binding("shop", "view")).await;
     let mut c = Running::again(client, config);
     c.settled().await;
+    // A role that cannot be changed in place: the copy is made anew.
+    let copy = c.get("rbac.authorization.k8s.io", "RoleBinding", "web-dev", "team").await.unwrap();
+    assert_eq!(copy.data["roleRef"]["name"], "view");
     assert!(!c.labels("web-dev").await.unwrap().contains_key("team"));
     let copy = c.get("", "ConfigMap", "web-dev", "settings").await.unwrap();
     assert_eq!(copy.metadata.annotations.unwrap()["innu.cybozu.com/propagate"], "create");
@@ -418,4 +423,31 @@ async fn a_kind_that_appears_later_is_propagated() {
     let copy = c.get("example.com", "Widget", "web", "w").await.unwrap();
     assert_eq!(copy.data["spec"], json!({"size": 1}));
     c.stop().await;
+}
+
+/// Of two that want to lead one does, and the other one takes over when it falls silent.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_leads_at_a_time() {
+    use podsmith_namespaces::lease::{self, LeaseOptions};
+
+    let cluster = Cluster::open(ClusterOptions::memory()).await.unwrap();
+    let start = |identity: &str| {
+        let options = LeaseOptions {
+            namespace: "default".into(),
+            name: "namespaces".into(),
+            identity: identity.into(),
+            lasts: Duration::from_millis(500),
+        };
+        let (leading, seen) = watch::channel(false);
+        let (stop, stopped) = watch::channel(false);
+        (tokio::spawn(lease::hold(cluster.client(), options, leading, stopped)), seen, stop)
+    };
+    let (first, mut first_leads, first_stop) = start("first");
+    first_leads.wait_for(|leads| *leads).await.unwrap();
+    let (_second, mut second_leads, _second_stop) = start("second");
+    assert!(!*second_leads.borrow());
+    first_stop.send(true).unwrap();
+    first.await.unwrap();
+    let taken = tokio::time::timeout(Duration::from_secs(20), second_leads.wait_for(|leads| *leads)).await;
+    assert!(taken.is_ok_and(|leads| leads.is_ok()));
 }
