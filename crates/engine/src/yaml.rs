@@ -204,7 +204,6 @@ impl Before {
     }
 
     /// The result of a group with its position counted from the start of the file.
-    #[expect(clippy::result_large_err, reason = "it is given on at once")]
     fn moved(&self, result: Result<Object, Diagnostic>) -> Result<Object, Diagnostic> {
         if self.lines == 0 {
             return result;

@@ -1,4 +1,5 @@
 //! What text becomes which objects, and what the user is told when it does not.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use podsmith_object::{Object, json, read_objects, yaml};
 

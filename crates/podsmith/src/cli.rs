@@ -94,6 +94,10 @@ pub enum Command {
     Pod(commands::pod::PodArgs),
     /// Daemon, proxy and ingress for compiled pods.
     Host(commands::host::HostArgs),
+    /// Namespaces: the tree, templates and what flows down.
+    Ns(commands::ns::NsArgs),
+    /// Controllers that keep a cluster true.
+    Operator(commands::operator::OperatorArgs),
     /// The embedded cluster: start, stop, status, kubeconfig, reset.
     Cluster(commands::cluster::ClusterArgs),
     /// Print a shell completion script.

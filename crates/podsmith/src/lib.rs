@@ -60,6 +60,8 @@ fn dispatch(cli: &Cli) -> Outcome {
         Command::Fmt(args) => commands::fmt::run(args, &cli.global),
         Command::Pod(args) => commands::pod::run(args, &cli.global),
         Command::Host(args) => commands::host::run(args, &cli.global),
+        Command::Ns(args) => commands::ns::run(args, &cli.global),
+        Command::Operator(args) => commands::operator::run(args, &cli.global),
         Command::Cluster(args) => commands::cluster::run(args, &cli.global),
         Command::Completion(args) => commands::completion::run(args),
         Command::Version => commands::version::run(),

@@ -1,4 +1,5 @@
 //! plan, apply, status, delete and cluster as a user types them, on the embedded cluster.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! The shape of the workspace, checked against `cargo metadata`.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::process::Command;
 

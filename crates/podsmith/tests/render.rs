@@ -1,4 +1,5 @@
 //! `podsmith render` as a user types it.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod support;
 

@@ -6,6 +6,8 @@ pub mod completion;
 pub mod delete;
 pub mod fmt;
 pub mod host;
+pub mod ns;
+pub mod operator;
 pub mod plan;
 pub mod pod;
 pub mod render;
