@@ -551,7 +551,9 @@ fn bounds() -> Bounds {
     }
 }
 
-/// conmon starts a log over at this size. It only matters while nobody rotates, and for more than so much in one round.
+/// conmon starts a log over after so many bytes. It counts everything it has written since the container started, also
+/// what was rotated away meanwhile, and what the current file holds is then lost; so the bound is far off and only there
+/// for a log that nobody rotates.
 fn hard_bound(bounds: Bounds) -> u64 {
-    bounds.bytes.saturating_mul(10)
+    bounds.bytes.saturating_mul(100)
 }
