@@ -31,8 +31,7 @@ pub fn package(
     global: &Global,
     target: &Target,
 ) -> Result<(Package, Vec<Diagnostic>), Failure> {
-    let options = shaping.render_options()?;
-    let declared = shaping.declare(global)?;
+    let (declared, options) = shaping.read(global)?;
     let name = name.map(str::to_owned).or_else(|| declared.package.clone());
     let name =
         name.or_else(|| shaping.chart.release.clone()).unwrap_or_else(|| default_name(&shaping.sources));
@@ -48,7 +47,7 @@ pub fn package(
 ///
 /// When the sources cannot be understood.
 pub fn identity(shaping: &ShapingArgs, global: &Global) -> Result<(String, Option<String>), Failure> {
-    let declared = shaping.declare(global)?;
+    let (declared, _) = shaping.read(global)?;
     let name = declared.package.clone().or_else(|| shaping.chart.release.clone());
     let name = name.unwrap_or_else(|| default_name(&shaping.sources));
     Ok((name, global.namespace.clone().or(declared.namespace)))

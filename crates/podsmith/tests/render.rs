@@ -96,6 +96,16 @@ fn stdin_is_a_source_among_others() {
 }
 
 #[test]
+fn values_may_come_from_stdin() {
+    let place = Place::new().file("c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n").file(
+        "c/templates/a.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Values.name }}}\n",
+    );
+    let done = place.run_with_input(&["render", "c", "--values", "-", "-o", "ndjson"], b"name: given\n");
+    assert_eq!((done.code, names(&done.stdout)), (0, vec!["given".to_owned()]), "{}", done.stderr);
+}
+
+#[test]
 fn flags_filter_first_and_transform_after() {
     let place = Place::new().file(
         "a.yaml",

@@ -53,25 +53,20 @@ pub struct ShapingArgs {
 }
 
 impl ShapingArgs {
-    /// The renderers of all sources.
+    /// The renderers of all sources, and the level-3 filters, transformers and values. Values are read once: a file may
+    /// be stdin.
     ///
     /// # Errors
     ///
-    /// Every source that could not be understood.
-    pub fn declare(&self, global: &Global) -> Result<Declared, Failure> {
-        Ok(sources::declare(&self.sources, &self.chart, self.given_values()?, global)?)
+    /// Every wrong flag, as a usage error; every source and values file that could not be understood.
+    pub fn read(&self, global: &Global) -> Result<(Declared, RenderOptions), Failure> {
+        let mut options = self.steps()?;
+        let values = GivenValues::read(&self.values, &self.set, &self.set_string)?;
+        options.values = values.merged();
+        Ok((sources::declare(&self.sources, &self.chart, values, global)?, options))
     }
 
-    fn given_values(&self) -> Result<GivenValues, Failure> {
-        GivenValues::read(&self.values, &self.set, &self.set_string)
-    }
-
-    /// The level-3 filters, transformers and values.
-    ///
-    /// # Errors
-    ///
-    /// Every wrong flag, as a usage error; unreadable values files.
-    pub fn render_options(&self) -> Result<RenderOptions, Failure> {
+    fn steps(&self) -> Result<RenderOptions, Failure> {
         let mut wrong = Diagnostics::new();
         let mut options = RenderOptions::default();
         for text in &self.filter {
@@ -86,11 +81,7 @@ impl ShapingArgs {
                 Err(reason) => wrong.push(Diagnostic::error(format!("--transform: {reason}"))),
             }
         }
-        if !wrong.is_empty() {
-            return Err(Failure::Usage(wrong));
-        }
-        options.values = self.given_values()?.merged();
-        Ok(options)
+        if wrong.is_empty() { Ok(options) } else { Err(Failure::Usage(wrong)) }
     }
 }
 
@@ -118,8 +109,7 @@ pub struct RenderArgs {
 pub fn run(args: &RenderArgs, global: &Global) -> Outcome {
     let formats = [Format::Yaml, Format::Json, Format::Ndjson];
     let format = Format::choose(global.output.as_deref(), &formats, Format::Yaml).map_err(Failure::usage)?;
-    let options = args.shaping.render_options()?;
-    let mut declared = args.shaping.declare(global)?;
+    let (mut declared, options) = args.shaping.read(global)?;
     declared.annotate(args.source_annotations, args.content_hash);
     let notes = declared.notes();
     let mut printer = Printer::new(std::io::stdout().lock(), format);

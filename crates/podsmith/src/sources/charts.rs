@@ -185,7 +185,6 @@ fn load_directory(path: &Path) -> Result<Arc<Chart>, Diagnostics> {
     if declared.is_empty() {
         return Ok(chart);
     }
-    // `file://` dependencies start at the chart and may leave it, so they are looked up from the directory above.
     with_locator(|locator| locator.with_dependencies(&chart, &tree, "")).map_err(told)
 }
 
