@@ -8,8 +8,8 @@ use thiserror::Error;
 
 use crate::{BoxError, Context, PostRenderer};
 
-/// Kinds that come before all unknown ones.
-const FIRST: [&str; 22] = [
+/// Kinds that come before all unknown ones, in their order: the order of Kustomize.
+pub const FIRST_KINDS: [&str; 22] = [
     "Namespace",
     "ResourceQuota",
     "StorageClass",
@@ -34,8 +34,8 @@ const FIRST: [&str; 22] = [
     "PodDisruptionBudget",
 ];
 
-/// Kinds that come after all unknown ones.
-const LAST: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
+/// Kinds that come after all unknown ones, in their order.
+pub const LAST_KINDS: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
 
 /// Why a custom order is not possible.
 #[derive(Clone, Debug, Error, Eq, PartialEq)]
@@ -92,7 +92,8 @@ impl Default for ApplyOrder {
 impl ApplyOrder {
     /// The built-in order.
     pub fn new() -> Self {
-        let kinds = FIRST.iter().chain(&[OTHERS]).chain(&LAST).map(|kind| (*kind).to_owned()).collect();
+        let kinds =
+            FIRST_KINDS.iter().chain(&[OTHERS]).chain(&LAST_KINDS).map(|kind| (*kind).to_owned()).collect();
         Self { kinds, ranks: HashMap::new(), behind: HashMap::new() }.ranked()
     }
 
@@ -137,7 +138,7 @@ impl ApplyOrder {
         }
         let unknown = || InvalidOrder::UnknownReference {
             kind: reference.to_owned(),
-            hint: suggest::hint(reference, FIRST.into_iter().chain(LAST)),
+            hint: suggest::hint(reference, FIRST_KINDS.into_iter().chain(LAST_KINDS)),
         };
         if reference.trim().is_empty() || kinds.iter().any(|kind| kind == reference) {
             return Err(unknown());

@@ -49,7 +49,7 @@ mod template;
 pub mod transformer;
 mod yaml;
 
-pub use apply_order::{ApplyOrder, InvalidOrder};
+pub use apply_order::{ApplyOrder, FIRST_KINDS, InvalidOrder, LAST_KINDS};
 pub use cache::{CacheLimits, Fingerprint, FingerprintBuilder, RenderCache};
 pub use cancel::{Cancel, Cancelled};
 pub use context::{Context, Warnings};

@@ -2,44 +2,19 @@
 
 use std::collections::HashMap;
 
+use podsmith_engine::{FIRST_KINDS, LAST_KINDS};
+
 use crate::kustomization::LegacyOrder;
 use crate::resources::{Gvk, ResourceMap};
-
-const FIRST: [&str; 22] = [
-    "Namespace",
-    "ResourceQuota",
-    "StorageClass",
-    "CustomResourceDefinition",
-    "ServiceAccount",
-    "PodSecurityPolicy",
-    "Role",
-    "ClusterRole",
-    "RoleBinding",
-    "ClusterRoleBinding",
-    "ConfigMap",
-    "Secret",
-    "Endpoints",
-    "Service",
-    "LimitRange",
-    "PriorityClass",
-    "PersistentVolume",
-    "PersistentVolumeClaim",
-    "Deployment",
-    "StatefulSet",
-    "CronJob",
-    "PodDisruptionBudget",
-];
-
-const LAST: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
 
 /// Negative for kinds that come first, positive for those that come last.
 pub(crate) fn legacy_rank(kind: &str) -> i32 {
     let place =
         |list: &[&str]| list.iter().position(|found| *found == kind).and_then(|i| i32::try_from(i).ok());
-    if let Some(index) = place(&FIRST) {
+    if let Some(index) = place(&FIRST_KINDS) {
         return index - 22;
     }
-    place(&LAST).map_or(0, |index| index + 1)
+    place(&LAST_KINDS).map_or(0, |index| index + 1)
 }
 
 /// Sorts by kind in a fixed or given order, then by type, namespace and name.
